@@ -1240,7 +1240,7 @@ func StateChip(state, label string) templ.Component {
 // browser's clock.
 type CountdownView struct {
 	Seconds  int64
-	Text     string // "9 min 41 s", for readers without scripts
+	Text     string // Remaining(Seconds) when empty
 	Deadline string // RFC 3339
 	Title    string // "16 July 2026, 14:05 UTC", shown on hover
 	Done     string // "reload" (default) or "event"
@@ -1372,9 +1372,9 @@ func Countdown(c CountdownView) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var61 string
-		templ_7745c5c3_Var61, templ_7745c5c3_Err = templ.JoinStringErrs(c.Text)
+		templ_7745c5c3_Var61, templ_7745c5c3_Err = templ.JoinStringErrs(or(c.Text, Remaining(c.Seconds)))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `components.templ`, Line: 251, Col: 10}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `components.templ`, Line: 251, Col: 36}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var61))
 		if templ_7745c5c3_Err != nil {

@@ -14,7 +14,7 @@
 //
 //	@Layout(p.Page) { ... }
 //
-// [Page.Asset] turns the name of a static file into its hashed address
+// [Page.Private] marks pages that belong to somebody. [Page.Asset] turns the name of a static file into its hashed address
 // (static.Assets.Path). [Page.Modules] names ES modules that load after the
 // first paint. The content goes into <main class="main"><div class="wrap">.
 //
@@ -29,7 +29,7 @@
 //	@Notice(NoticeView{Kind: "error", Title: ".."}) {} kinds: info, success, warning, error
 //	@Problems([]Problem{{Field: "link", Text: ".."}})  summary above a form, links to the fields
 //	@StateChip("live", "On the canvas")                state with its mark (see markOf)
-//	@Countdown(CountdownView{Seconds: 581, ...})       server's remaining time, ticks in app.js
+//	@Countdown(CountdownView{Seconds: 581, ...})       server's remaining time, ticks in the browser
 //	@Price(PriceView{Amount: "$2,400.00", Per: "a week"})
 //	@Facts([]Fact{{"Size", "6 × 4 blocks"}})           description list
 //	@Steps([]StepView{{State: "now", Title: ".."}})    states: done, now, next, failed
@@ -44,9 +44,19 @@
 // Helpers: muted, small, serif, mono, num, nowrap, clip, push, pixelated,
 // visually-hidden, no-print, only-print, needs-js (hidden without scripts).
 // Rules that one page alone needs go into static/css/pages.css, layer pages.
-// No style attributes: the Content-Security-Policy refuses them.
+// No style attributes: the Content-Security-Policy refuses them. Dynamic
+// geometry is drawn as SVG or with width and height attributes.
 //
-// # Behaviour by data attributes (static/js/app.js)
+// # htmx
+//
+// [Page.HTMX] loads it. Every form that posts with it carries
+// hx-post, hx-target="#ID", hx-swap="outerHTML" and hx-sync="this:drop", and
+// method and action for readers without scripts. 4xx answers must contain the
+// element of that ID, else their heading is shown as a toast; 5xx answers
+// always become a toast with the X-Request-Id and leave the page as it is.
+// hx-disable is not needed: app.js keeps a form from being sent twice.
+//
+// # Behaviour by data attributes (static/js)
 //
 //	form method=post            guarded: a second submit while one is on its way is
 //	                            dropped; buttons come back from the back/forward cache.
@@ -55,16 +65,21 @@
 //	                            data-done is done: "reload" asks the server for the page
 //	                            again, "event" only sends tuval:elapsed. data-gone holds
 //	                            the text shown at 0.
-//	data-upload                 on a form with enctype multipart/form-data: sent with
-//	                            progress into its <progress data-progress> and
-//	                            [data-progress-text]; the answer replaces the page as a
-//	                            plain submit would. data-max-bytes refuses early.
+//	data-upload="ID"            on a form with enctype multipart/form-data: sent with
+//	                            progress into its <progress max=1 hidden data-progress>
+//	                            and [data-progress-text] (a role=status). The request
+//	                            says HX-Request: true and HX-Target: ID; the answer is
+//	                            HX-Redirect, or a fragment (or page) with the element of
+//	                            that ID, which takes the place of the present one. The
+//	                            chosen file is carried over. So no hx-post beside it.
 //	data-preview="ID"           on <input type=file>: draws the chosen picture into the
 //	                            element ID, a <canvas> whose width and height are the
 //	                            rect's real pixels (w*10, h*10). Radio buttons named
 //	                            "fit" of the same form choose cover or contain.
-//	                            The element [data-preview-for=ID] (a figure, say) is
-//	                            hidden until there is something to show.
+//	                            Elements [data-preview-for=ID] (a figure, say) start
+//	                            hidden and show when there is something to see;
+//	                            [data-preview-text=ID] gets name and size of the file.
+//	                            data-max-bytes on the input refuses larger files early.
 //	data-copy="text"            button: copies, says so.
 //	data-print                  button: prints the page.
 //	data-poll="3"               asks for this page again every n seconds until the
