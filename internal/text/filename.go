@@ -22,7 +22,7 @@ const filenameMax = 120
 func SafeFilename(name, fallback string) string {
 	name = strings.ToValidUTF8(name, "")
 	name = name[strings.LastIndexAny(name, `/\`)+1:]
-	name = strings.Map(filenameRune, norm.NFC.String(name))
+	name = norm.NFC.String(strings.Map(filenameRune, name)) // in this order: dropping may join
 	for strings.Contains(name, "__") {
 		name = strings.ReplaceAll(name, "__", "_")
 	}
