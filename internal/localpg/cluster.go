@@ -82,17 +82,27 @@ func (c *Cluster) Done() <-chan struct{} { return c.done }
 // if nobody waits. Stop may be called again.
 func (c *Cluster) Stop(ctx context.Context) error {
 	c.stop.Do(func() { c.lifeline.Close() })
-	alone := syscall.Flock(int(c.users.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil
-	c.users.Close()
-	if !alone {
-		return nil
+	defer c.users.Close()
+	for c.alone() {
+		select {
+		case <-c.done:
+			return nil
+		case <-ctx.Done():
+			return fmt.Errorf("stop local PostgreSQL: %w", ctx.Err())
+		case <-time.After(poll): // someone may have joined in the last moment
+		}
 	}
-	select {
-	case <-c.done:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("stop local PostgreSQL: %w", ctx.Err())
+	return nil
+}
+
+// alone tells whether no other process uses the server.
+func (c *Cluster) alone() bool {
+	fd := int(c.users.Fd())
+	if retryInterrupted(func() error { return syscall.Flock(fd, syscall.LOCK_EX|syscall.LOCK_NB) }) != nil {
+		return false
 	}
+	// Not kept: who wants to join must be able to.
+	return retryInterrupted(func() error { return syscall.Flock(fd, syscall.LOCK_UN) }) == nil
 }
 
 // Kill ends the server at once, like a crash, and returns when it is gone. For

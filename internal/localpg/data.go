@@ -77,7 +77,7 @@ func (p *placement) endOrphan(ctx context.Context) error {
 	}
 	limited, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	for alive(pid) {
+	for alive(pid) && serves(pid, p.state.DataDir) { // not: waits for its parent to take note
 		if err := pause(limited); err != nil {
 			return fmt.Errorf("left over PostgreSQL, process %d, does not stop: %w", pid, err)
 		}

@@ -3,6 +3,7 @@
 package localpg
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -103,4 +104,18 @@ func postmasterPID(dataDir string) (int, error) {
 		return 0, fmt.Errorf("no process id in %s/postmaster.pid", dataDir)
 	}
 	return pid, nil
+}
+
+// enlist takes the shared lock that tells others of us. Someone who leaves holds
+// it alone for a moment.
+func (h home) enlist(ctx context.Context) (*os.File, error) {
+	for {
+		f, err := tryLock(h.users(), syscall.LOCK_SH)
+		if f != nil || err != nil {
+			return f, err
+		}
+		if err := pause(ctx); err != nil {
+			return nil, fmt.Errorf("wait for %s: %w", h.users(), err)
+		}
+	}
 }

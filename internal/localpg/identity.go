@@ -60,3 +60,19 @@ func lookup(name string) (uid, gid int, ok bool) {
 func (as identity) can(dir, program string) bool {
 	return as.command("/bin/sh", "-c", `cd -- "$1" && [ -x "$2" ]`, "sh", dir, program).Run() == nil
 }
+
+// ownerWay lets root run the server as the normal user whose data they are, so
+// that this user can go on with them.
+func ownerWay(dataDir string) []identity {
+	info, err := os.Stat(dataDir)
+	if err != nil || os.Geteuid() != 0 {
+		return nil
+	}
+	s, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || s.Uid == 0 {
+		return nil
+	}
+	as := identity{name: "user " + strconv.Itoa(int(s.Uid)), uid: int(s.Uid), gid: int(s.Gid)}
+	as.attr.Credential = &syscall.Credential{Uid: s.Uid, Gid: s.Gid}
+	return []identity{as}
+}

@@ -48,6 +48,13 @@ exit 0
 // startKeeper starts the server under its keeper. It returns our end of the
 // lifeline and a channel that is closed when the keeper has ended.
 func (p *placement) startKeeper(lock *os.File) (*os.File, <-chan struct{}, error) {
+	// What a crashed server left there may name a process that exists.
+	if err := os.RemoveAll(p.state.SocketDir); err != nil {
+		return nil, nil, fmt.Errorf("clear socket directory: %w", err)
+	}
+	if err := p.own(p.state.SocketDir); err != nil {
+		return nil, nil, err
+	}
 	reading, writing, err := p.home.newLifeline()
 	if err != nil {
 		return nil, nil, err
@@ -59,6 +66,9 @@ func (p *placement) startKeeper(lock *os.File) (*os.File, <-chan struct{}, error
 		return nil, nil, err
 	}
 	defer logFile.Close()
+	if info, err := logFile.Stat(); err == nil {
+		p.logged = info.Size()
+	}
 
 	signal, junk := "INT", ""
 	if p.opts.Discard {

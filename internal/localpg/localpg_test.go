@@ -42,7 +42,7 @@ func start(t *testing.T, opts localpg.Options) *localpg.Cluster {
 	return c
 }
 
-func exec(t *testing.T, url, sql string) {
+func query(t *testing.T, url, sql string) {
 	t.Helper()
 	conn, err := pgx.Connect(limited(t), url)
 	if err != nil {
@@ -57,27 +57,28 @@ func exec(t *testing.T, url, sql string) {
 // TestSecondStartKeepsData goes through the life of one folder: made, used,
 // stopped, started again, crashed, recovered.
 func TestSecondStartKeepsData(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "a path with spaces, and a comma")
 	c := start(t, localpg.Options{Dir: dir})
 	url, err := c.EnsureDatabase(limited(t), "tuval")
 	if err != nil {
 		t.Fatal(err)
 	}
-	exec(t, url, "CREATE TABLE kept (n int); INSERT INTO kept VALUES (1)")
+	query(t, url, "CREATE TABLE kept (n int); INSERT INTO kept VALUES (1)")
 	if err := c.Stop(limited(t)); err != nil {
 		t.Fatal(err)
 	}
 	gone(t, c)
 
 	c = start(t, localpg.Options{Dir: dir})
-	exec(t, c.URL("tuval"), "INSERT INTO kept SELECT 2 FROM kept WHERE n = 1")
+	query(t, c.URL("tuval"), "INSERT INTO kept SELECT 2 FROM kept WHERE n = 1")
 	c.Kill()
 	if _, err := os.Stat(filepath.Join(c.DataDir(), "postmaster.pid")); err != nil {
 		t.Error("a crashed server leaves its file, which is what this test is about")
 	}
 
 	c = start(t, localpg.Options{Dir: dir})
-	exec(t, c.URL("tuval"), "DO $$ BEGIN ASSERT (SELECT count(*) FROM kept) = 2; END $$")
+	query(t, c.URL("tuval"), "DO $$ BEGIN ASSERT (SELECT count(*) FROM kept) = 2; END $$")
 	if _, err := c.EnsureDatabase(limited(t), "tuval"); err != nil {
 		t.Errorf("a database that is there: %v", err)
 	}

@@ -22,10 +22,12 @@ type placement struct {
 	opts  Options
 	as    identity
 	state state
+
+	logged int64 // size of the log before this start
 }
 
 // plan finds the programs, a place for the data and a user that reaches both.
-func plan(ctx context.Context, h home, opts Options) (*placement, error) {
+func plan(ctx context.Context, h home, opts Options, ways []identity) (*placement, error) {
 	places := dataPlaces(h)
 	binDir, err := programs(ctx, h, opts, majorOf(places[0]))
 	if err != nil {
@@ -36,7 +38,7 @@ func plan(ctx context.Context, h home, opts Options) (*placement, error) {
 		if i > 0 && !makePublic(parent) {
 			continue
 		}
-		for _, as := range identities() {
+		for _, as := range append(ownerWay(dataDir), ways...) {
 			if !as.can(parent, filepath.Join(binDir, "postgres")) {
 				continue
 			}
@@ -103,7 +105,7 @@ func (p *placement) sockets() (string, error) {
 			return "", fmt.Errorf("make socket directory: %w", err)
 		}
 	}
-	return dir, p.own(dir)
+	return dir, nil
 }
 
 // own makes dir and everything in it the server's, and private.

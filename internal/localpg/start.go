@@ -21,6 +21,10 @@ import (
 // ctx limits how long Start may take; the server lives on after it ended, until
 // [Cluster.Stop] or the end of this process.
 func Start(ctx context.Context, opts Options) (*Cluster, error) {
+	return start(ctx, opts, identities())
+}
+
+func start(ctx context.Context, opts Options, ways []identity) (*Cluster, error) {
 	h, err := openHome(opts.Dir)
 	if err != nil {
 		return nil, err
@@ -32,7 +36,7 @@ func Start(ctx context.Context, opts Options) (*Cluster, error) {
 			return nil, fmt.Errorf("local PostgreSQL in %s: %w", h, err)
 		}
 		if lock != nil {
-			c, err := launch(ctx, h, opts, lock)
+			c, err := launch(ctx, h, opts, ways, lock)
 			lock.Close() // the keeper has its own copy, if it runs
 			return c, err
 		}
@@ -69,8 +73,8 @@ func join(ctx context.Context, h home) *Cluster {
 }
 
 // launch starts a server; lock is held.
-func launch(ctx context.Context, h home, opts Options, lock *os.File) (*Cluster, error) {
-	p, err := plan(ctx, h, opts)
+func launch(ctx context.Context, h home, opts Options, ways []identity, lock *os.File) (*Cluster, error) {
+	p, err := plan(ctx, h, opts, ways)
 	if err != nil {
 		return nil, err
 	}
@@ -80,25 +84,39 @@ func launch(ctx context.Context, h home, opts Options, lock *os.File) (*Cluster,
 	if err := h.writeState(p.state); err != nil {
 		return nil, err
 	}
-	users, err := tryLock(h.users(), syscall.LOCK_SH)
+	users, err := h.enlist(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if users == nil {
-		return nil, fmt.Errorf("local PostgreSQL in %s: a process that is about to leave holds it", h)
-	}
-	lifeline, gone, err := p.startKeeper(lock)
+	lifeline, err := p.serve(ctx, lock)
 	if err != nil {
 		users.Close()
-		return nil, err
-	}
-	if err := p.waitReady(ctx, gone); err != nil {
-		lifeline.Close()
-		users.Close()
-		<-gone
 		return nil, err
 	}
 	return newCluster(h, p.state, lifeline, users), nil
+}
+
+// errStillInUse: processes of a server that crashed have not noticed yet.
+var errStillInUse = errors.New("processes of a crashed server are still there")
+
+// serve starts the server and returns our end of its lifeline when it answers.
+// Processes that outlive a crashed server end by themselves as soon as they have
+// nothing in hand: it waits a while for them.
+func (p *placement) serve(ctx context.Context, lock *os.File) (*os.File, error) {
+	for begun := time.Now(); ; {
+		lifeline, gone, err := p.startKeeper(lock)
+		if err != nil {
+			return nil, err
+		}
+		if err = p.waitReady(ctx, gone); err == nil {
+			return lifeline, nil
+		}
+		lifeline.Close()
+		<-gone
+		if !errors.Is(err, errStillInUse) || time.Since(begun) > 15*time.Second || pause(ctx) != nil {
+			return nil, err
+		}
+	}
 }
 
 func newCluster(h home, s state, lifeline, users *os.File) *Cluster {
@@ -117,7 +135,7 @@ func (p *placement) waitReady(ctx context.Context, gone <-chan struct{}) error {
 		}
 		select {
 		case <-gone:
-			return fmt.Errorf("PostgreSQL did not start: %s", lastWords(p.home.log()))
+			return didNotStart(lastWords(p.home.log(), p.logged))
 		default:
 		}
 		if err := pause(ctx); err != nil {
@@ -153,13 +171,14 @@ func pause(ctx context.Context) error {
 	}
 }
 
-// lastWords returns the end of the server's log for an error message, the
+// lastWords returns the end of what the server logged since this start, the
 // reasons first.
-func lastWords(path string) string {
+func lastWords(path string, from int64) string {
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		return "no log"
 	}
+	raw = raw[min(from, int64(len(raw))):]
 	lines := strings.Split(strings.TrimSpace(string(raw)), "\n")
 	lines = lines[max(0, len(lines)-12):]
 	var reasons []string
@@ -172,4 +191,11 @@ func lastWords(path string) string {
 		reasons = lines
 	}
 	return strings.Join(reasons, " / ") + " (log: " + filepath.Clean(path) + ")"
+}
+
+func didNotStart(why string) error {
+	if strings.Contains(why, "pre-existing shared memory block") {
+		return fmt.Errorf("PostgreSQL did not start: %w: %s", errStillInUse, why)
+	}
+	return fmt.Errorf("PostgreSQL did not start: %s", why)
 }

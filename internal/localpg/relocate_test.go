@@ -1,0 +1,45 @@
+//go:build linux
+
+package localpg
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestRelocated runs as root below a folder that nobody else may enter, where
+// user namespaces are refused: the data go elsewhere, and are found again.
+func TestRelocated(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("only root can become another user")
+	}
+	var ways []identity
+	for _, way := range identities() {
+		if way.attr.Cloneflags == 0 {
+			ways = append(ways, way)
+		}
+	}
+	dir := t.TempDir() // private
+	var said strings.Builder
+	for range 2 {
+		c, err := start(t.Context(), Options{Dir: dir, Log: &said}, ways)
+		if err != nil {
+			t.Fatal(err)
+		}
+		place := filepath.Dir(c.DataDir())
+		t.Cleanup(func() { os.RemoveAll(place) })
+		if strings.HasPrefix(place, dir) {
+			t.Errorf("data in %s", place)
+		}
+		if err := c.Stop(context.WithoutCancel(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := strings.Count(said.String(), "data are in"); n != 1 {
+		t.Errorf("said %d times where the data are: %s", n, said.String())
+	}
+}
