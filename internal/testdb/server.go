@@ -18,6 +18,8 @@ type postgres struct {
 	once sync.Once
 	name string // of the template
 	err  error
+
+	strategy string // of cloning it
 }
 
 // servers are the process's. They are made once, by the first test that asks,

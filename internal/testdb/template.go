@@ -22,9 +22,25 @@ const templateLock = 0x7465_6d70_6c61
 func (p *postgres) create(ctx context.Context, name, template string) error {
 	sql := "CREATE DATABASE " + quoted(name)
 	if template != "" {
-		sql += " TEMPLATE " + quoted(template)
+		sql += " TEMPLATE " + quoted(template) + p.strategy
 	}
 	return p.exec(ctx, sql)
+}
+
+// cheapest sets how databases are cloned. Copying files needs two checkpoints,
+// which cost next to nothing without fsync and much with it: 45 ms against 170 ms
+// for logging each page.
+func (p *postgres) cheapest(ctx context.Context, conn *pgx.Conn) error {
+	var copyFiles bool
+	err := conn.QueryRow(ctx, `
+		SELECT current_setting('fsync') = 'off' AND current_setting('server_version_num')::int >= 150000`).Scan(&copyFiles)
+	if err != nil {
+		return fmt.Errorf("ask for the server's settings: %w", err)
+	}
+	if copyFiles {
+		p.strategy = " STRATEGY file_copy"
+	}
+	return nil
 }
 
 // template returns the name of a migrated database to clone, making it if this
@@ -45,6 +61,9 @@ func (p *postgres) ensureTemplate(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("connect to the test server: %w", err)
 	}
 	defer conn.Close(context.WithoutCancel(ctx)) // gives the lock back
+	if err := p.cheapest(ctx, conn); err != nil {
+		return "", err
+	}
 	if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock($1)", int64(templateLock)); err != nil {
 		return "", fmt.Errorf("wait for the template: %w", err)
 	}
