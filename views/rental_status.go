@@ -1,0 +1,220 @@
+package views
+
+// status is the head of a rental's page: what is happening, what is next,
+// until when, and what it costs.
+type status struct {
+	mark, chip  string // state for StateChip, and its words
+	title, lead string
+	next        string
+	until       string // what happens at the deadline; the deadline is p.Left or at
+	at          Moment
+	costLabel   string
+	cost        string
+}
+
+// status puts a phase into words. It is the one place that does.
+func (p RentalPage) status() status {
+	f := p.Facts
+	paid := func(s status) status {
+		s.costLabel, s.cost = "Paid", f.Total
+		return s
+	}
+	switch p.Phase {
+	case PhaseHeld:
+		return status{
+			mark: "held", chip: "Held for you", title: "These blocks are yours for now",
+			lead: "Nobody else can take them while the clock runs. Nothing has been charged.",
+			next: "Choose how long, then pay", until: "Hold ends in", at: f.LeasedUntil,
+			costLabel: "Price", cost: f.PricePerWeek + " a week",
+		}
+	case PhasePaying:
+		return status{
+			mark: "paying", chip: "Payment open", title: "Finish your payment",
+			lead: "The payment page is open. Until it is paid nothing is charged, and you can still choose another number of weeks or let the blocks go.",
+			next: "Pay, or change your mind", until: "Blocks are kept for", at: f.LeasedUntil,
+			costLabel: "To pay", cost: p.toPay(),
+		}
+	case PhaseConfirming:
+		return status{
+			mark: "processing", chip: "Confirming", title: "Confirming your payment",
+			lead: "The payment page sent you back; its confirmation usually takes a few seconds. This page turns by itself. There is no need to pay again.",
+			next: "Wait a moment", until: "Blocks are kept until", at: f.LeasedUntil,
+			costLabel: "Payment", cost: p.toPay(),
+		}
+	case PhaseProcessing:
+		return status{
+			mark: "processing", chip: "Payment pending", title: "Your payment is pending",
+			lead: "Your bank has not confirmed the payment yet, which can take some days. The blocks stay yours meanwhile.",
+			next: "Nothing to do. We write when it is through", until: "Blocks are kept until", at: f.LeasedUntil,
+			costLabel: "Payment", cost: p.toPay(),
+		}
+	case PhaseAwaitingImage, PhaseInReview, PhaseRejected:
+		return paid(p.beforeApproval())
+	case PhaseScheduled:
+		return paid(status{
+			mark: "approved", chip: "Approved", title: "Approved. It goes live by itself",
+			lead: "Your picture appears on the canvas at the time you chose, and stays for " + counted(f.Weeks, "week") + ".",
+			next: "Nothing to do", until: "Goes live in", at: f.LiveFrom,
+		})
+	case PhaseLive, PhaseHidden, PhaseEnded:
+		return paid(p.onCanvas())
+	}
+	return p.closed()
+}
+
+func (p RentalPage) toPay() string {
+	if p.Paying == nil {
+		return p.Facts.Total
+	}
+	return p.Paying.Amount + " for " + counted(p.Paying.Weeks, "week")
+}
+
+// beforeApproval is a paid rental of which no picture was approved yet.
+func (p RentalPage) beforeApproval() status {
+	s := status{until: "Approved picture needed by", at: p.Facts.ApproveBy}
+	switch p.Phase {
+	case PhaseInReview:
+		s.mark, s.chip, s.title = "review", "In review", "Your picture is in review"
+		s.lead = "A person is going to look at it, and we write to you as soon as it is decided. The paid time has not begun: it starts when the picture goes live."
+		s.next = "Nothing to do"
+	case PhaseRejected:
+		s.mark, s.chip, s.title = "rejected", "Needs a change", "Your picture needs a change"
+		s.lead = "It was not approved, for the reason below. Your blocks stay yours and what you typed is kept."
+		s.next = "Change it and send it again"
+	default:
+		s.mark, s.chip, s.title = "paid", "Paid", "Paid. Now your picture"
+		s.lead = "The place is yours. Send the picture and the link it leads to; a person looks at each before it is shown. Your " +
+			counted(p.Facts.Weeks, "week") + " start when it goes live, not before."
+		s.next = "Send your picture"
+	}
+	return s
+}
+
+// onCanvas is a rental of which a picture was approved and has been live.
+func (p RentalPage) onCanvas() status {
+	switch p.Phase {
+	case PhaseHidden:
+		return status{
+			mark: "taken", chip: "Hidden", title: "Your picture is hidden for now",
+			lead: "We took it off the canvas. The blocks stay yours and the paid time runs on.",
+			next: "Read the reason below", until: "Paid until", at: p.Facts.EndsAt,
+		}
+	case PhaseEnded:
+		return status{
+			mark: "ended", chip: "Ended", title: "The paid time is over",
+			lead: "Your picture has left the canvas. The blocks are kept for you a little longer; after that anybody can take them.",
+			next: "Nothing is charged by itself", until: "Reserved for you for", at: p.Facts.Reserved,
+		}
+	}
+	return status{
+		mark: "live", chip: "On the canvas", title: "Your picture is on the canvas",
+		lead: "Everybody sees it, and its link counts every visit.",
+		next: "Nothing to do", until: "Leaves the canvas", at: p.Facts.EndsAt,
+	}
+}
+
+// closed is a rental that is over, for each reason.
+func (p RentalPage) closed() status {
+	s := status{mark: "off", chip: "Closed", until: "Closed", at: p.Facts.ClosedAt, costLabel: "Cost", cost: "Nothing was charged"}
+	if p.Facts.Total != "" {
+		s.costLabel, s.cost = "Paid", p.Facts.Total
+	}
+	words := map[string][3]string{
+		"expired":        {"Your hold is over", "The time ran out before a payment, so the blocks are free for everybody again.", "Choose the blocks again, if they are still free"},
+		"cancelled":      {"This rental is cancelled", "You let the blocks go; they are free for everybody again.", "Choose a place on the canvas"},
+		"payment_failed": {"The payment did not go through", "Your bank declined it in the end, and the blocks are free for everybody again.", "Choose the blocks again and pay another way"},
+		"unapproved":     {"Cancelled: no picture was approved in time", "As agreed, the rental ended, the blocks are free again, and the full amount goes back to you.", "Choose a place on the canvas"},
+		"not_renewed":    {"This rental has run its course", "The paid time and the days reserved for renewal are over. Thank you for having been on the canvas.", "Choose a place on the canvas"},
+		"refunded":       {"This rental was refunded", "Its payment went back in full, which closes the rental. The blocks are free again.", "Choose a place on the canvas"},
+		"removed":        {"This rental was removed", "We took it off the canvas and closed it.", "Read the reason below"},
+	}
+	w, ok := words[p.ClosedReason]
+	if !ok {
+		w = [3]string{"This rental is closed", "It is over and nothing can be changed any more.", "Choose a place on the canvas"}
+	}
+	s.title, s.lead, s.next = w[0], w[1], w[2]
+	if p.ClosedReason == "cancelled" && len(p.Refunds) > 0 {
+		s.lead = "You withdrew before a picture was approved. The blocks are free again and the full amount goes back to you."
+	}
+	return s
+}
+
+// again reports whether the way on is to choose the same blocks once more.
+func (p RentalPage) again() bool {
+	return p.Phase == PhaseClosed && (p.ClosedReason == "expired" || p.ClosedReason == "payment_failed" || p.ClosedReason == "cancelled")
+}
+
+// reasonShown reports whether the words of an admin belong on the page.
+func (p RentalPage) reasonShown() bool {
+	return p.Facts.Reason != "" && (p.Phase == PhaseHidden || p.Phase == PhaseClosed)
+}
+
+// steps is where the rental stands on its way.
+func (p RentalPage) steps() []StepView {
+	titles := []string{"Hold the blocks", "Pay", "Send a picture", "Review", "On the canvas"}
+	at, failed := p.step()
+	steps := make([]StepView, len(titles))
+	for i, title := range titles {
+		steps[i] = StepView{State: "next", Title: title}
+		switch {
+		case i < at:
+			steps[i].State = "done"
+		case i == at && failed:
+			steps[i].State = "failed"
+		case i == at:
+			steps[i].State = "now"
+		}
+	}
+	return steps
+}
+
+// step is the index of the present step and whether the way ended there.
+// Beyond the last index everything is done.
+func (p RentalPage) step() (at int, failed bool) {
+	switch p.Phase {
+	case PhaseHeld, PhasePaying, PhaseConfirming, PhaseProcessing:
+		return 1, false
+	case PhaseAwaitingImage:
+		return 2, false
+	case PhaseInReview:
+		return 3, false
+	case PhaseRejected:
+		return 2, false
+	case PhaseScheduled, PhaseLive, PhaseHidden:
+		return 4, false
+	case PhaseEnded:
+		return 5, false
+	}
+	switch p.ClosedReason {
+	case "not_renewed":
+		return 5, false
+	case "unapproved":
+		return 3, true
+	case "refunded", "removed":
+		if p.Facts.LiveFrom.Set() {
+			return 4, true
+		}
+		return 3, true
+	case "cancelled":
+		if p.Facts.PaidAt.Set() {
+			return 3, true
+		}
+	}
+	return 1, true
+}
+
+// moneyBack is the state of the refunds as a whole: the worst first.
+func (p RentalPage) moneyBack() string {
+	worst := ""
+	for _, r := range p.Refunds {
+		switch {
+		case r.State == "failed":
+			return "failed"
+		case r.State == "pending":
+			worst = "pending"
+		case worst == "":
+			worst = "succeeded"
+		}
+	}
+	return worst
+}
