@@ -112,11 +112,16 @@ CREATE TABLE stripe_events (
     id          text        PRIMARY KEY,
     type        text        NOT NULL,
     livemode    boolean     NOT NULL,
+    -- of a refund: what was refunded, so that a refund known before its
+    -- payment is found when the payment is booked
+    refunded_intent text,
     payload     bytea       NOT NULL,
     received_at timestamptz NOT NULL DEFAULT now(),
     applied_at  timestamptz,
     outcome     text
 );
+CREATE INDEX stripe_events_refunded ON stripe_events (refunded_intent) WHERE refunded_intent IS NOT NULL;
+CREATE INDEX stripe_events_waiting ON stripe_events (received_at) WHERE applied_at IS NULL;
 
 -- Pictures by the hash of their bytes.
 CREATE TABLE pictures (

@@ -1,0 +1,105 @@
+package gateway
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/stripe/stripe-go/v76/webhook"
+
+	"tuval/internal/fault"
+)
+
+// Event is a signed word of Stripe's. Object holds only the fields that every
+// API version has.
+type Event struct {
+	ID       string
+	Type     string
+	Livemode bool
+	Object   Object
+}
+
+// Object is what the events we handle have in common.
+type Object struct {
+	ID            string            `json:"id"`
+	Object        string            `json:"object"`
+	Status        string            `json:"status"`
+	PaymentStatus string            `json:"payment_status"`
+	Reference     string            `json:"client_reference_id"`
+	Metadata      map[string]string `json:"metadata"`
+	Intent        reference         `json:"payment_intent"`
+	Charge        reference         `json:"charge"`
+	AmountTotal   int64             `json:"amount_total"`
+	Amount        int64             `json:"amount"`
+	Received      int64             `json:"amount_received"`
+	Currency      string            `json:"currency"`
+	Reason        string            `json:"reason"`
+	Failure       string            `json:"failure_reason"`
+}
+
+// reference is an id, or the object that has it when it was expanded.
+type reference string
+
+// UnmarshalJSON takes a string, null or an object with an id.
+func (r *reference) UnmarshalJSON(b []byte) error {
+	var id string
+	if json.Unmarshal(b, &id) == nil {
+		*r = reference(id)
+		return nil
+	}
+	var o struct{ ID string }
+	if err := json.Unmarshal(b, &o); err != nil {
+		return err
+	}
+	*r = reference(o.ID)
+	return nil
+}
+
+// tolerance is how old a signature may be.
+const tolerance = 5 * time.Minute
+
+// Verify checks the signature over the raw bytes against each secret and
+// reads the event, of any API version. Everything else is Malformed.
+func Verify(payload []byte, header string, secrets []string) (Event, error) {
+	var last error
+	for _, secret := range secrets {
+		if last = webhook.ValidatePayloadWithTolerance(payload, header, secret, tolerance); last == nil {
+			return Parse(payload)
+		}
+	}
+	return Event{}, fault.New(fault.Malformed, "The signature does not match.").Because(last)
+}
+
+// Parse reads an event that was verified before.
+func Parse(payload []byte) (Event, error) {
+	var e struct {
+		ID       string `json:"id"`
+		Type     string `json:"type"`
+		Livemode bool   `json:"livemode"`
+		Data     struct {
+			Object json.RawMessage `json:"object"`
+		} `json:"data"`
+	}
+	if err := json.Unmarshal(payload, &e); err != nil || e.ID == "" || e.Type == "" {
+		return Event{}, fault.New(fault.Malformed, "This is not an event.").Because(err)
+	}
+	out := Event{ID: e.ID, Type: e.Type, Livemode: e.Livemode}
+	if !Handled(e.Type) {
+		return out, nil
+	}
+	if err := json.Unmarshal(e.Data.Object, &out.Object); err != nil {
+		return Event{}, fault.New(fault.Malformed, "The event's object cannot be read.").Because(fmt.Errorf("gateway: %w", err))
+	}
+	return out, nil
+}
+
+// Handled reports whether events of this type change anything here.
+func Handled(kind string) bool {
+	switch kind {
+	case "checkout.session.completed", "checkout.session.expired", "checkout.session.async_payment_succeeded",
+		"checkout.session.async_payment_failed", "payment_intent.succeeded", "charge.refunded", "refund.created",
+		"refund.updated", "refund.failed", "charge.refund.updated", "charge.dispute.created", "charge.dispute.closed":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,88 @@
+package market
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"tuval/internal/db"
+	"tuval/internal/fault"
+	"tuval/internal/ledger"
+	"tuval/internal/payment"
+	"tuval/internal/rental"
+)
+
+// cancelPatience is how long a buyer who cancels waits for Stripe.
+const cancelPatience = 2 * time.Second
+
+// Cancel lets go of a hold or a checkout at once; repeating it changes
+// nothing. If Stripe says that the money is there, it is booked instead and
+// the answer is a Conflict. If Stripe does not answer, the blocks are free
+// all the same, and money that still comes is a late payment.
+func (m *Market) Cancel(ctx context.Context, who Who, key string) error {
+	r, err := m.mine(ctx, key, who.Viewer)
+	if err != nil {
+		return err
+	}
+	if r.Unpaid() {
+		if err := m.lastLook(ctx, r); err != nil {
+			return err
+		}
+	}
+	return m.cancel(ctx, r.ID)
+}
+
+// lastLook makes an open payment page unpayable before its blocks go, and
+// books it when it turns out to be paid.
+func (m *Market) lastLook(ctx context.Context, r rental.Rental) error {
+	ps, err := payment.OfRental(ctx, m.pool, r.ID)
+	if err != nil {
+		return err
+	}
+	for _, p := range ps {
+		if p.State != payment.Open || p.SessionID == nil {
+			continue
+		}
+		patience, stop := context.WithTimeout(ctx, cancelPatience)
+		paid, err := m.expireAtStripe(patience, p, "cancel")
+		stop()
+		if paid {
+			return errPaidMeanwhile()
+		}
+		if err != nil {
+			m.log.InfoContext(ctx, "payment page not expired yet", "payment", p.ID, "error", err)
+		}
+	}
+	return nil
+}
+
+func errPaidMeanwhile() *fault.Error {
+	return fault.New(fault.Conflict, "Your payment has arrived. The blocks are yours.")
+}
+
+func (m *Market) cancel(ctx context.Context, id rental.ID) error {
+	return db.InTx(ctx, m.pool, "cancel", func(ctx context.Context, tx pgx.Tx) error {
+		fx := &effects{}
+		r, now, err := lockNow(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if r, err = m.settleLocked(ctx, tx, r, now, fx); err != nil {
+			return err
+		}
+		switch {
+		case r.PaidAt != nil:
+			return fault.New(fault.Conflict, "This rental is paid. It cannot be cancelled like a hold.")
+		case r.Unpaid():
+			move := rental.Move{To: rental.Closed, Reason: rental.Cancelled, At: now}
+			if r, err = m.closing(ctx, tx, r, move, ledger.Buyer, fx); err != nil {
+				return err
+			}
+			if err := release(ctx, tx, r); err != nil {
+				return err
+			}
+		}
+		return m.write(ctx, tx, fx)
+	})
+}
