@@ -51,38 +51,19 @@ func startShared(ctx context.Context) (string, error) {
 	if address := os.Getenv("TUVAL_TEST_DATABASE_URL"); address != "" {
 		return address, nil
 	}
-	c, err := Cluster(ctx, localpg.Options{Fast: true, Log: os.Stderr})
+	c, err := localpg.StartTemporary(ctx, localpg.Options{Fast: true, Log: os.Stderr})
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("start the test server: %w", err)
 	}
 	return c.URL(""), nil
 }
 
 func startDurable(ctx context.Context) (string, error) {
-	c, err := Cluster(ctx, localpg.Options{Log: io.Discard})
+	c, err := localpg.StartTemporary(ctx, localpg.Options{Log: io.Discard})
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("start the test server: %w", err)
 	}
 	return c.URL(""), nil
-}
-
-// Cluster starts a server in a temporary folder that is removed when the server
-// stops, at the latest with this process. Dir and Discard of opts are set here.
-func Cluster(ctx context.Context, opts localpg.Options) (*localpg.Cluster, error) {
-	dir, err := os.MkdirTemp("", "tuval-testdb-")
-	if err != nil {
-		return nil, fmt.Errorf("make a folder for the test server: %w", err)
-	}
-	if err := os.Chmod(dir, 0o711); err != nil { // the server may run as another user
-		return nil, fmt.Errorf("make a folder for the test server: %w", err)
-	}
-	opts.Dir, opts.Discard = dir, true
-	c, err := localpg.Start(ctx, opts)
-	if err != nil {
-		os.RemoveAll(dir)
-		return nil, fmt.Errorf("start the test server: %w", err)
-	}
-	return c, nil
 }
 
 // exec runs one command in a connection of its own.

@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"tuval/internal/localpg"
-	"tuval/internal/testdb"
 )
 
 const variable = "TUVAL_TEST_DATABASE_URL"
@@ -42,7 +41,7 @@ func run(argv []string) (int, error) {
 	if os.Getenv(variable) == "" {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 		defer cancel()
-		cluster, err := testdb.Cluster(ctx, localpg.Options{Fast: true, Log: os.Stderr})
+		cluster, err := localpg.StartTemporary(ctx, localpg.Options{Fast: true, Log: os.Stderr})
 		if err != nil {
 			return 1, err
 		}
