@@ -39,6 +39,8 @@ func allStories() []story {
 	return slices.Concat(
 		componentStories(),
 		canvasStories(),
+		buyerStories(),
+		adminStories(),
 	)
 }
 
@@ -75,6 +77,7 @@ func routes(assets *static.Assets) http.Handler {
 		})
 	}
 	newFakeCanvas().mount(mux)
+	mountPictures(mux)
 	return mux
 }
 
