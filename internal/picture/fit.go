@@ -1,0 +1,148 @@
+package picture
+
+import (
+	"image"
+	"image/color"
+	"math"
+
+	"golang.org/x/image/draw"
+
+	"tuval/internal/fault"
+)
+
+// Mode says how a picture is fitted into its blocks.
+type Mode string
+
+// The modes; Cover is the default.
+const (
+	Cover   Mode = "cover"
+	Contain Mode = "contain"
+)
+
+// ParseMode reads a form field; empty means Cover. The fault is of kind
+// Invalid and field "fit".
+func ParseMode(s string) (Mode, error) {
+	switch Mode(s) {
+	case "", Cover:
+		return Cover, nil
+	case Contain:
+		return Contain, nil
+	}
+	return "", fault.Field("fit", `fit must be "cover" or "contain".`)
+}
+
+// Box is the place a picture is made for: width and height of the rented
+// blocks in pixels of the canvas (1x), each from 1 to 1,000.
+type Box struct{ W, H int }
+
+func (b Box) times(n int) Box { return Box{b.W * n, b.H * n} }
+
+func (b Box) swapped() Box { return Box{b.H, b.W} }
+
+// Fit returns the pixels at 1x and at 2x: exactly b.W x b.H and twice that.
+// Each is made from the upload itself, so that a picture which has one of the
+// two sizes already is kept pixel by pixel.
+func (p *Picture) Fit(b Box, m Mode) (one, two *image.NRGBA) {
+	return p.render(b, m), p.render(b.times(2), m)
+}
+
+// render makes the pixels for one size: scaled as stored, then colours, then
+// turned upright, so that all but the scaling works on few pixels.
+func (p *Picture) render(b Box, m Mode) *image.NRGBA {
+	if p.turn.swaps() {
+		b = b.swapped()
+	}
+	src, dst := place(p.raw.Bounds().Size(), b, m)
+	canvas := image.Rect(0, 0, b.W, b.H)
+	if cmyk, ok := p.raw.(*image.CMYK); ok && p.icc != nil {
+		inside := dst.Intersect(canvas)
+		inks := scaleCMYK(cmyk, src, dst.Sub(inside.Min), inside.Size())
+		return p.turn.upright(onBox(to8Bit(toSRGB(inks, p.icc)), inside.Min, canvas))
+	}
+	scaled := image.NewRGBA64(canvas)
+	draw.CatmullRom.Scale(scaled, dst, p.raw, src.Add(p.raw.Bounds().Min), draw.Src, nil)
+	return p.turn.upright(to8Bit(toSRGB(scaled, p.icc)))
+}
+
+// place says which part of a picture (in its own pixels) goes where on a box.
+// The place may reach over the box, which then cuts it off.
+func place(size image.Point, b Box, m Mode) (src, dst image.Rectangle) {
+	sx, sy := float64(b.W)/float64(size.X), float64(b.H)/float64(size.Y)
+	scale := max(sx, sy)
+	if m == Contain {
+		scale = min(sx, sy)
+	}
+	x0, x1, u0, u1 := axis(size.X, b.W, scale)
+	y0, y1, v0, v1 := axis(size.Y, b.H, scale)
+	return image.Rect(x0, y0, x1, y1), image.Rect(u0, v0, u1, v1)
+}
+
+// axis places one direction: pixels [from, to) of size go to [at, end) of box.
+// Whole source pixels that show a part of themselves are taken whole; they
+// stand over the box on both sides.
+func axis(size, box int, scale float64) (from, to, at, end int) {
+	middle, reach := float64(size)/2, float64(box)/scale/2
+	from = max(0, int(math.Floor(middle-reach+1e-6)))
+	to = min(size, int(math.Ceil(middle+reach-1e-6)))
+	long := max(1, int(math.Round(float64(to-from)*scale)))
+	at = int(math.Floor(float64(box-long) / 2))
+	return from, to, at, at + long
+}
+
+// scaleCMYK scales the four inks each for itself, so that a profile for print
+// can be applied to few pixels.
+func scaleCMYK(img *image.CMYK, src, dst image.Rectangle, size image.Point) *image.CMYK {
+	out := image.NewCMYK(image.Rectangle{Max: size})
+	ink, scaled := image.NewGray(img.Rect), image.NewGray(out.Rect)
+	for c := range 4 {
+		for i := range ink.Pix {
+			ink.Pix[i] = img.Pix[4*i+c]
+		}
+		draw.CatmullRom.Scale(scaled, dst, ink, src, draw.Src, nil)
+		for i, v := range scaled.Pix {
+			out.Pix[4*i+c] = v
+		}
+	}
+	return out
+}
+
+// onBox puts img in its place on an otherwise transparent canvas.
+func onBox(img *image.NRGBA, at image.Point, canvas image.Rectangle) *image.NRGBA {
+	if img.Rect == canvas {
+		return img
+	}
+	out := image.NewNRGBA(canvas)
+	draw.Draw(out, img.Rect.Add(at), img, img.Rect.Min, draw.Src)
+	return out
+}
+
+// to8Bit rounds to 8 bits and straight alpha, as PNG keeps it.
+func to8Bit(img image.Image) *image.NRGBA {
+	out := image.NewNRGBA(img.Bounds())
+	for y := out.Rect.Min.Y; y < out.Rect.Max.Y; y++ {
+		for x := out.Rect.Min.X; x < out.Rect.Max.X; x++ {
+			out.SetNRGBA(x, y, round(img.At(x, y)))
+		}
+	}
+	return out
+}
+
+// round unmultiplies at 16 bits before it rounds, so that faint pixels keep
+// their colour.
+func round(c color.Color) color.NRGBA {
+	straight, ok := c.(color.NRGBA64)
+	if !ok {
+		straight = unmultiply(c.RGBA())
+	}
+	return color.NRGBA{to8(straight.R), to8(straight.G), to8(straight.B), to8(straight.A)}
+}
+
+func unmultiply(r, g, b, a uint32) color.NRGBA64 {
+	if a == 0 {
+		return color.NRGBA64{}
+	}
+	part := func(v uint32) uint16 { return uint16(min((v*0xffff+a/2)/a, 0xffff)) }
+	return color.NRGBA64{R: part(r), G: part(g), B: part(b), A: uint16(a)}
+}
+
+func to8(v uint16) uint8 { return uint8((uint32(v) + 128) / 257) }
