@@ -12,12 +12,19 @@ import (
 	"strings"
 )
 
-// sheets is the order in which the style sheets become app.css.
-var sheets = []string{"tokens", "base", "layout", "components", "canvas", "pages", "utilities"}
+// sheets is the order in which the style sheets become app.css, parts the order
+// in which the scripts of the canvas page become js/canvas.js.
+var (
+	sheets = []string{"tokens", "base", "layout", "components", "canvas", "pages", "utilities"}
+	parts  = []string{"geometry", "board", "paint", "feed", "hands", "label", "canvas"}
+)
 
 var (
 	comments   = regexp.MustCompile(`(?s)/\*.*?\*/`)
 	indents    = regexp.MustCompile(`\s*\n\s*`)
+	remarks    = regexp.MustCompile(`(?m)^[ \t]*(?://.*|/\*(?s:.*?)\*/[ \t]*)\n`)
+	inner      = regexp.MustCompile(`(?m)^import [^;"]*"\./(?:` + strings.Join(parts, "|") + `)\.js";\n`)
+	exported   = regexp.MustCompile(`(?m)^export `)
 	imports    = regexp.MustCompile(`((?:^|\n|\s)(?:from|import)\s*\(?\s*)"(\./[\w.-]+\.js)"`)
 	references = regexp.MustCompile(`asset:([\w./-]+)`)
 	encoding   = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
@@ -25,7 +32,7 @@ var (
 
 var errCircle = errors.New("files refer to each other in a circle")
 
-// read returns all sources by name, the style sheets already joined.
+// read returns all sources by name, what is to be joined already joined.
 func read(fsys fs.FS) (map[string][]byte, error) {
 	texts := map[string][]byte{}
 	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
@@ -33,13 +40,37 @@ func read(fsys fs.FS) (map[string][]byte, error) {
 			return err
 		}
 		texts[name], err = fs.ReadFile(fsys, name)
+		if strings.HasPrefix(name, "js/") {
+			texts[name] = withoutRemarks(texts[name])
+		}
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read sources: %w", err)
 	}
+	joinScripts(texts)
 	texts["app.css"], err = joinSheets(fsys)
 	return texts, err
+}
+
+// withoutRemarks drops whole lines of comment and the indentation. Scripts keep
+// to what this takes for granted: no text in backquotes goes over several lines.
+func withoutRemarks(text []byte) []byte {
+	return indents.ReplaceAll(remarks.ReplaceAll(text, nil), []byte("\n"))
+}
+
+// joinScripts makes one module of the parts of the canvas page: one request in
+// the place of seven. They import names as they are and declare none twice, so
+// that what stands between them can simply be left out.
+func joinScripts(texts map[string][]byte) {
+	var all bytes.Buffer
+	for _, part := range parts {
+		name := "js/" + part + ".js"
+		all.Write(exported.ReplaceAll(inner.ReplaceAll(texts[name], nil), nil))
+		all.WriteByte('\n')
+		delete(texts, name)
+	}
+	texts["js/canvas.js"] = all.Bytes()
 }
 
 // joinSheets makes one style sheet of all, without comments and indentation.

@@ -7,8 +7,11 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -59,22 +62,86 @@ func TestVendoredFilesAreWhatTheySay(t *testing.T) {
 	}
 }
 
+// What a browser loads for each kind of page, at most.
+var pages = map[string][]string{
+	"canvas": {"vendor/htmx/htmx.min.js", "js/app.js", "js/canvas.js", "js/extras.js"},
+	"rental": {"vendor/htmx/htmx.min.js", "js/app.js", "js/extras.js", "js/upload.js", "js/checkout.js"},
+	"review": {"vendor/htmx/htmx.min.js", "js/app.js", "js/extras.js", "js/review.js"},
+}
+
 func TestBudgets(t *testing.T) {
-	scripts := 0
 	a := newAssets(t)
-	for name, f := range a.files {
-		if strings.HasSuffix(name, ".js") {
-			scripts += len(f.brotli)
-			t.Logf("%6d %s", len(f.brotli), name)
+	for page, scripts := range pages {
+		sum := 0
+		for _, name := range scripts {
+			if !a.Has(name) {
+				t.Fatalf("no file %s", name)
+			}
+			sum += len(a.files[name].brotli)
+			t.Logf("%6d %s", len(a.files[name].brotli), name)
+		}
+		t.Logf("%6d for %s", sum, page)
+		if sum > jsBudget {
+			t.Errorf("the scripts of the %s page weigh %d bytes, budget %d", page, sum, jsBudget)
 		}
 	}
-	if scripts > jsBudget {
-		t.Errorf("scripts weigh %d bytes, budget %d", scripts, jsBudget)
-	}
 	css := len(a.files["app.css"].brotli)
-	t.Logf("%6d app.css, %6d scripts", css, scripts)
+	t.Logf("%6d app.css", css)
 	if css > cssBudget {
 		t.Errorf("app.css weighs %d bytes, budget %d", css, cssBudget)
+	}
+}
+
+// What New takes for granted of the scripts: see withoutRemarks and joinScripts.
+func TestScriptsKeepTheRules(t *testing.T) {
+	names, err := fs.Glob(sources, "js/*.js")
+	if err != nil || len(names) == 0 {
+		t.Fatalf("scripts: %v, %v", names, err)
+	}
+	for _, name := range names {
+		text, err := sources.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, line := range strings.Split(string(text), "\n") {
+			if strings.Count(line, "`")%2 != 0 {
+				t.Errorf("%s:%d: a text in backquotes goes over several lines", name, i+1)
+			}
+			if regexp.MustCompile(`^(export (\{|\*|default)|import .* as )`).MatchString(line) {
+				t.Errorf("%s:%d: exports declarations and imports plain names only: %s", name, i+1, line)
+			}
+		}
+	}
+	joined := string(newAssets(t).files["js/canvas.js"].plain)
+	if strings.Contains(joined, "export ") || strings.Contains(joined, "import {") {
+		t.Error("the joined script still imports or exports")
+	}
+}
+
+// The scripts' own tests, and the syntax of what is served: a name declared in
+// two parts of the canvas page would be found here.
+func TestScriptsWithNode(t *testing.T) {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("node is not installed")
+	}
+	for name, f := range newAssets(t).files {
+		if !strings.HasPrefix(name, "js/") {
+			continue
+		}
+		cmd := exec.CommandContext(t.Context(), node, "--input-type=module", "--check")
+		cmd.Stdin = bytes.NewReader(f.plain)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", name, err, out)
+		}
+	}
+	tests, err := filepath.Glob("js/*.test.mjs")
+	if err != nil || len(tests) == 0 {
+		t.Fatalf("tests: %v, %v", tests, err)
+	}
+	out, err := exec.CommandContext(t.Context(), node, append([]string{"--test"}, tests...)...).CombinedOutput()
+	if err != nil {
+		t.Errorf("node --test: %v\n%s", err, out)
 	}
 }
 

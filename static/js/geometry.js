@@ -106,17 +106,24 @@ export function intersection(a, b) {
 
 export const contains = (r, c) => c.x >= r.x && c.y >= r.y && c.x < r.x + r.w && c.y < r.y + r.h;
 
-/* Handles: eight small squares around a rect, named by the compass. They stand
-   outside of it, so that a drag that starts on its blocks is a new selection. */
+/* Handles: small squares around a rect, named by the compass: four corners, and
+   the sides if they are long enough. They stand outside of the rect, so that a
+   drag that starts on its blocks is a new selection. */
 
-export const REACH = 11;
+const REACH = 11;
+const SIDE = 36;
 
 export function handles(view, size, r) {
   const a = toPixels(view, size, r.x, r.y);
   const b = toPixels(view, size, r.x + r.w, r.y + r.h);
-  const columns = [["w", a.x - REACH], ["", (a.x + b.x) / 2], ["e", b.x + REACH]];
-  const rows = [["n", a.y - REACH], ["", (a.y + b.y) / 2], ["s", b.y + REACH]];
-  return rows.flatMap(([ns, y]) => columns.map(([we, x]) => ({ name: ns + we, x, y }))).filter((h) => h.name);
+  const stops = (low, from, to, high) => [
+    [low, from - REACH],
+    ...(to - from < SIDE ? [] : [["", (from + to) / 2]]),
+    [high, to + REACH],
+  ];
+  const columns = stops("w", a.x, b.x, "e");
+  return stops("n", a.y, b.y, "s").flatMap(([ns, y]) => columns.map(([we, x]) => ({ name: ns + we, x, y })))
+    .filter((h) => h.name);
 }
 
 // handleAt names the handle within `reach` pixels of a point. The rect itself is no handle.
