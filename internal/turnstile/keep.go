@@ -8,36 +8,62 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-const sqlWrite = `
-WITH locked AS MATERIALIZED (
-    SELECT claim_id FROM blocks
-    WHERE y BETWEEN $2::int2 AND $3::int2 AND x BETWEEN $4::int2 AND $5::int2
+const sqlExtend = `
+WITH rect AS MATERIALIZED (
+    SELECT ARRAY(SELECT generate_series($2::int4, $3::int4)::int2) AS ys
+), locked AS MATERIALIZED (
+    SELECT claim_id
+    FROM blocks
+    WHERE y = ANY ((SELECT ys FROM rect)::int2[]) AND x BETWEEN $4::int2 AND $5::int2
     ORDER BY y, x
     FOR NO KEY UPDATE
 )
 UPDATE blocks
-SET claim_id = CASE WHEN $6::timestamptz IS NOT NULL THEN $1::int8 END, leased_until = coalesce($6::timestamptz, 'epoch')
-WHERE y BETWEEN $2::int2 AND $3::int2 AND x BETWEEN $4::int2 AND $5::int2
+SET leased_until = $6::timestamptz
+WHERE y = ANY ((SELECT ys FROM rect)::int2[]) AND x BETWEEN $4::int2 AND $5::int2
   AND NOT EXISTS (SELECT FROM locked WHERE claim_id IS DISTINCT FROM $1::int8)`
 
-// Extend sets the end of a claim's lease, on all its blocks or on none.
-// Confirming a hold is the same with a later instant. ErrLost says that the
-// blocks are not all its own any more.
+const sqlRelease = `
+WITH rect AS MATERIALIZED (
+    SELECT ARRAY(SELECT generate_series($2::int4, $3::int4)::int2) AS ys
+), locked AS MATERIALIZED (
+    SELECT claim_id
+    FROM blocks
+    WHERE y = ANY ((SELECT ys FROM rect)::int2[]) AND x BETWEEN $4::int2 AND $5::int2
+    ORDER BY y, x
+    FOR NO KEY UPDATE
+)
+UPDATE blocks
+SET claim_id = NULL, leased_until = 'epoch'
+WHERE y = ANY ((SELECT ys FROM rect)::int2[]) AND x BETWEEN $4::int2 AND $5::int2
+  AND NOT EXISTS (SELECT FROM locked WHERE claim_id IS DISTINCT FROM $1::int8)`
+
+// Extend sets the end of a claim's lease, on all its blocks or on none. A
+// lease that ran out is extended too as long as nobody took the blocks; the
+// end may also come nearer. To confirm a hold is to extend it to a later
+// instant: there is no other kind of possession to change to.
+//
+// ErrLost says that the blocks are not all its own any more; nothing changed.
 func Extend(ctx context.Context, tx pgx.Tx, l Lease, until time.Time) error {
-	return write(ctx, tx, "extend", l, &until)
-}
-
-// Release gives all blocks of a claim back, at once. ErrLost says that they
-// are not all its own any more.
-func Release(ctx context.Context, tx pgx.Tx, l Lease) error {
-	return write(ctx, tx, "release", l, nil)
-}
-
-func write(ctx context.Context, tx pgx.Tx, name string, l Lease, until *time.Time) error {
 	r := l.Rect
-	tag, err := tx.Exec(ctx, sqlWrite, l.Claim, r.Y, r.Y+r.H-1, r.X, r.X+r.W-1, until)
+	tag, err := tx.Exec(ctx, sqlExtend, l.Claim, r.Y, r.Y+r.H-1, r.X, r.X+r.W-1, until)
 	if err != nil {
-		return fmt.Errorf("turnstile: %s: %w", name, err)
+		return fmt.Errorf("turnstile: extend: %w", err)
+	}
+	if tag.RowsAffected() != int64(r.Area()) {
+		return ErrLost
+	}
+	return nil
+}
+
+// Release gives back all blocks of a claim, at once and whole.
+//
+// ErrLost says that they are not all its own any more; nothing changed.
+func Release(ctx context.Context, tx pgx.Tx, l Lease) error {
+	r := l.Rect
+	tag, err := tx.Exec(ctx, sqlRelease, l.Claim, r.Y, r.Y+r.H-1, r.X, r.X+r.W-1)
+	if err != nil {
+		return fmt.Errorf("turnstile: release: %w", err)
 	}
 	if tag.RowsAffected() != int64(r.Area()) {
 		return ErrLost

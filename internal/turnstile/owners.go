@@ -11,15 +11,19 @@ import (
 )
 
 const sqlOwners = `
+WITH rect AS MATERIALIZED (
+    SELECT ARRAY(SELECT generate_series($1::int4, $2::int4)::int2) AS ys
+)
 SELECT claim_id, bool_and(leased_until <= now())
 FROM blocks
-WHERE y BETWEEN $1::int2 AND $2::int2 AND x BETWEEN $3::int2 AND $4::int2 AND claim_id IS NOT NULL
+WHERE y = ANY ((SELECT ys FROM rect)::int2[]) AND x BETWEEN $3::int2 AND $4::int2 AND claim_id IS NOT NULL
 GROUP BY claim_id
 ORDER BY claim_id`
 
-// Owners reads plainly, without any lock, who has blocks of r, by claim. It
-// comes before every lock: it turns losers away while they hold nothing, and
-// tells a claim which others it has to displace.
+// Owners reads plainly, without any lock, who has blocks of r, sorted by
+// claim; blocks without a claim do not appear. It comes before every lock: it
+// turns losers away while they hold nothing, and tells a claim which others it
+// has to displace.
 func Owners(ctx context.Context, q db.Querier, r grid.Rect) ([]Owner, error) {
 	rows, err := q.Query(ctx, sqlOwners, r.Y, r.Y+r.H-1, r.X, r.X+r.W-1)
 	if err != nil {
