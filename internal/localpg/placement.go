@@ -27,7 +27,7 @@ type placement struct {
 }
 
 // plan finds the programs, a place for the data and a user that reaches both.
-func plan(ctx context.Context, h home, opts Options, ways []identity) (*placement, error) {
+func plan(ctx context.Context, h home, opts Options, ways func() []identity) (*placement, error) {
 	places := dataPlaces(h)
 	binDir, err := programs(ctx, h, opts, majorOf(places[0]))
 	if err != nil {
@@ -38,7 +38,7 @@ func plan(ctx context.Context, h home, opts Options, ways []identity) (*placemen
 		if i > 0 && !makePublic(parent) {
 			continue
 		}
-		for _, as := range append(ownerWay(dataDir), ways...) {
+		for _, as := range append(ownerWay(dataDir), ways()...) {
 			if !as.can(parent, filepath.Join(binDir, "postgres")) {
 				continue
 			}

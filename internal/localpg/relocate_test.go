@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -17,11 +18,8 @@ func TestRelocated(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can become another user")
 	}
-	var ways []identity
-	for _, way := range identities() {
-		if way.attr.Cloneflags == 0 {
-			ways = append(ways, way)
-		}
+	ways := func() []identity {
+		return slices.DeleteFunc(identities(), func(as identity) bool { return as.attr.Cloneflags != 0 })
 	}
 	dir := t.TempDir() // private
 	var said strings.Builder

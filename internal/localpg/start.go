@@ -21,10 +21,10 @@ import (
 // ctx limits how long Start may take; the server lives on after it ended, until
 // [Cluster.Stop] or the end of this process.
 func Start(ctx context.Context, opts Options) (*Cluster, error) {
-	return start(ctx, opts, identities())
+	return start(ctx, opts, identities)
 }
 
-func start(ctx context.Context, opts Options, ways []identity) (*Cluster, error) {
+func start(ctx context.Context, opts Options, ways func() []identity) (*Cluster, error) {
 	h, err := openHome(opts.Dir)
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func join(ctx context.Context, h home) *Cluster {
 }
 
 // launch starts a server; lock is held.
-func launch(ctx context.Context, h home, opts Options, ways []identity, lock *os.File) (*Cluster, error) {
+func launch(ctx context.Context, h home, opts Options, ways func() []identity, lock *os.File) (*Cluster, error) {
 	p, err := plan(ctx, h, opts, ways)
 	if err != nil {
 		return nil, err
