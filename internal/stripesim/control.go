@@ -63,7 +63,7 @@ func (s *Sim) controlSession(r *http.Request) (any, error) {
 		how.Pending = true
 		return s.pay(r.Context(), id, how, o)
 	case "decline":
-		return s.Decline(r.Context(), id)
+		return s.decline(r.Context(), id, o)
 	case "async_succeed":
 		return s.AsyncSucceed(r.Context(), id)
 	case "async_fail":

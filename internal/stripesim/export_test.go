@@ -40,3 +40,6 @@ func (s *Sim) Claim(ctx context.Context, key string) error {
 	_, err := s.o.Pool.Exec(ctx, insert, key)
 	return err
 }
+
+// Doubling is the usual gap between two tries.
+var Doubling = doubling

@@ -27,6 +27,19 @@ func (r Ref) MarshalJSON() ([]byte, error) {
 	return []byte("null"), nil
 }
 
+// UnmarshalJSON reads an id, null, or the id of an object that is there in full.
+func (r *Ref) UnmarshalJSON(b []byte) error {
+	if len(b) == 0 || b[0] != '{' {
+		return json.Unmarshal(b, &r.ID)
+	}
+	var object struct {
+		ID string `json:"id"`
+	}
+	err := json.Unmarshal(b, &object)
+	r.ID = object.ID
+	return err
+}
+
 // ScanText reads the id from a column.
 func (r *Ref) ScanText(v pgtype.Text) error {
 	r.ID = v.String

@@ -106,7 +106,11 @@ const declined = "Your card was declined. Nothing was charged; please try anothe
 
 // Decline is a card that is refused: the session stays open.
 func (s *Sim) Decline(ctx context.Context, id string) (*Session, error) {
-	return act(ctx, s, "decline", origin{}, func(ctx context.Context, w *work) (*Session, error) { return w.decline(ctx, id) })
+	return s.decline(ctx, id, origin{})
+}
+
+func (s *Sim) decline(ctx context.Context, id string, o origin) (*Session, error) {
+	return act(ctx, s, "decline", o, func(ctx context.Context, w *work) (*Session, error) { return w.decline(ctx, id) })
 }
 
 func (w *work) decline(ctx context.Context, id string) (*Session, error) {

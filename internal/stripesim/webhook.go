@@ -107,9 +107,11 @@ func (s *Sim) takeDeliveries(ctx context.Context, limit int) ([]*delivery, error
 // deliver makes one attempt and writes down how it went.
 func (s *Sim) deliver(ctx context.Context, d *delivery) {
 	status, err := s.post(ctx, d)
-	if ctx.Err() != nil {
+	if err != nil && ctx.Err() != nil {
 		return // stopping: the lease ends and another process sends it
 	}
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer stop()
 	if err := s.attempted(ctx, d, status, err); err != nil {
 		s.o.Logger.Warn("stripesim: could not note a webhook", "event", d.Event, "error", err)
 	}
