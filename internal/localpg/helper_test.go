@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 
 func help(dir string) int {
 	signal.Ignore(os.Interrupt) // a server takes its time to leave after a Ctrl-C
-	c, err := localpg.Start(context.Background(), localpg.Options{Dir: dir, Log: os.Stderr})
+	c, err := localpg.Start(context.Background(), localpg.Options{Dir: dir, Log: os.Stderr, Fast: true})
 	if err != nil {
 		fmt.Println("error", err)
 		return 1

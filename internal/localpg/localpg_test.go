@@ -30,6 +30,7 @@ func limited(t *testing.T) context.Context {
 func start(t *testing.T, opts localpg.Options) *localpg.Cluster {
 	t.Helper()
 	opts.Log = logTo{t}
+	opts.Fast = true // the machine does not crash here, only processes
 	c, err := localpg.Start(limited(t), opts)
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +60,8 @@ func query(t *testing.T, url, sql string) {
 func TestSecondStartKeepsData(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "a path with spaces, and a comma")
-	c := start(t, localpg.Options{Dir: dir})
+	opts := localpg.Options{Dir: dir, Settings: map[string]string{"synchronous_commit": "on"}} // survives a killed server
+	c := start(t, opts)
 	url, err := c.EnsureDatabase(limited(t), "tuval")
 	if err != nil {
 		t.Fatal(err)
@@ -70,14 +72,14 @@ func TestSecondStartKeepsData(t *testing.T) {
 	}
 	gone(t, c)
 
-	c = start(t, localpg.Options{Dir: dir})
+	c = start(t, opts)
 	query(t, c.URL("tuval"), "INSERT INTO kept SELECT 2 FROM kept WHERE n = 1")
 	c.Kill()
 	if _, err := os.Stat(filepath.Join(c.DataDir(), "postmaster.pid")); err != nil {
 		t.Error("a crashed server leaves its file, which is what this test is about")
 	}
 
-	c = start(t, localpg.Options{Dir: dir})
+	c = start(t, opts)
 	query(t, c.URL("tuval"), "DO $$ BEGIN ASSERT (SELECT count(*) FROM kept) = 2; END $$")
 	if _, err := c.EnsureDatabase(limited(t), "tuval"); err != nil {
 		t.Errorf("a database that is there: %v", err)

@@ -29,7 +29,7 @@ func TestRelocated(t *testing.T) {
 			t.Fatal(err)
 		}
 		place := filepath.Dir(c.DataDir())
-		t.Cleanup(func() { os.RemoveAll(place) })
+		t.Cleanup(func() { os.RemoveAll(place); os.Remove(filepath.Dir(place)) })
 		if strings.HasPrefix(place, dir) {
 			t.Errorf("data in %s", place)
 		}
