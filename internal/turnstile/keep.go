@@ -8,7 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-const sqlExtend = `
+// sqlOwn locks a claim's rect in order and keeps whose the blocks are.
+const sqlOwn = `
 WITH rect AS MATERIALIZED (
     SELECT ARRAY(SELECT generate_series($2::int4, $3::int4)::int2) AS ys
 ), locked AS MATERIALIZED (
@@ -17,22 +18,15 @@ WITH rect AS MATERIALIZED (
     WHERE y = ANY ((SELECT ys FROM rect)::int2[]) AND x BETWEEN $4::int2 AND $5::int2
     ORDER BY y, x
     FOR NO KEY UPDATE
-)
+)`
+
+const sqlExtend = sqlOwn + `
 UPDATE blocks
 SET leased_until = $6::timestamptz
 WHERE y = ANY ((SELECT ys FROM rect)::int2[]) AND x BETWEEN $4::int2 AND $5::int2
   AND NOT EXISTS (SELECT FROM locked WHERE claim_id IS DISTINCT FROM $1::int8)`
 
-const sqlRelease = `
-WITH rect AS MATERIALIZED (
-    SELECT ARRAY(SELECT generate_series($2::int4, $3::int4)::int2) AS ys
-), locked AS MATERIALIZED (
-    SELECT claim_id
-    FROM blocks
-    WHERE y = ANY ((SELECT ys FROM rect)::int2[]) AND x BETWEEN $4::int2 AND $5::int2
-    ORDER BY y, x
-    FOR NO KEY UPDATE
-)
+const sqlRelease = sqlOwn + `
 UPDATE blocks
 SET claim_id = NULL, leased_until = 'epoch'
 WHERE y = ANY ((SELECT ys FROM rect)::int2[]) AND x BETWEEN $4::int2 AND $5::int2
@@ -50,10 +44,7 @@ func Extend(ctx context.Context, tx pgx.Tx, l Lease, until time.Time) error {
 	if err != nil {
 		return fmt.Errorf("turnstile: extend: %w", err)
 	}
-	if tag.RowsAffected() != int64(r.Area()) {
-		return ErrLost
-	}
-	return nil
+	return whole(tag.RowsAffected(), l)
 }
 
 // Release gives back all blocks of a claim, at once and whole.
@@ -65,7 +56,11 @@ func Release(ctx context.Context, tx pgx.Tx, l Lease) error {
 	if err != nil {
 		return fmt.Errorf("turnstile: release: %w", err)
 	}
-	if tag.RowsAffected() != int64(r.Area()) {
+	return whole(tag.RowsAffected(), l)
+}
+
+func whole(written int64, l Lease) error {
+	if written != int64(l.Rect.Area()) {
 		return ErrLost
 	}
 	return nil
