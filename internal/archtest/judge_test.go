@@ -13,38 +13,47 @@ import (
 
 // judge returns one line for each thing in pkgs that is against the rules.
 func judge(r rules, pkgs []pkg) (lines []string) {
-	height := map[string]int{}
-	for i, row := range r.rows {
-		for _, name := range row.packages {
-			height[name] = i
-		}
-	}
 	for _, p := range pkgs {
-		if _, ok := height[p.name]; !ok {
+		if r.height(p.name) < 0 {
 			lines = append(lines, fmt.Sprintf("%s: in no row: add it to tuval() in internal/archtest/rules_test.go, to the lowest row that works", p.name))
 			continue
 		}
-		lines = append(lines, r.imports(p, height)...)
+		lines = append(lines, r.imports(p)...)
 		lines = append(lines, r.foreign(p)...)
 		lines = append(lines, r.sources(p)...)
 	}
 	return lines
 }
 
+// height returns the row of a package, counted from the lowest, -1: in none. Its own
+// name wins over a pattern.
+func (r rules) height(name string) int {
+	below := -1
+	for i, row := range r.rows {
+		if slices.Contains(row.packages, name) {
+			return i
+		}
+		if matches(name, row.packages...) {
+			below = i
+		}
+	}
+	return below
+}
+
 // imports judges what p imports of the module's own.
-func (r rules) imports(p pkg, height map[string]int) (lines []string) {
-	own := height[p.name]
+func (r rules) imports(p pkg) (lines []string) {
+	own := r.height(p.name)
 	for _, path := range p.imports {
-		theirs, ok := height[path]
+		theirs := r.height(path)
 		switch {
-		case !ok:
+		case theirs < 0:
 			continue
 		case theirs > own:
 			lines = append(lines, fmt.Sprintf("%s (%s) imports %s (%s): imports point down only", p.name, r.rows[own].name, path, r.rows[theirs].name))
 		case theirs == own && !slices.Contains(r.sideways[p.name], path):
 			lines = append(lines, fmt.Sprintf("%s imports %s of its own row (%s)", p.name, path, r.rows[own].name))
 		}
-		if only, limited := r.importers[path]; limited && !slices.Contains(only, p.name) {
+		if only, limited := r.importers[path]; limited && !matches(p.name, only...) {
 			lines = append(lines, fmt.Sprintf("%s imports %s, which only %v may", p.name, path, only))
 		}
 	}
@@ -61,7 +70,7 @@ func (r rules) foreign(p pkg) (lines []string) {
 			lines = append(lines, fmt.Sprintf("%s is the domain but imports net/http", p.name))
 		}
 		for pattern, only := range r.owners {
-			if matches(path, pattern) && !slices.Contains(only, p.name) {
+			if matches(path, pattern) && !matches(p.name, only...) {
 				lines = append(lines, fmt.Sprintf("%s imports %s, which only %v may", p.name, path, only))
 			}
 		}

@@ -34,7 +34,7 @@ func tuval() rules {
 			{"consumers", []string{"internal/workers"}},
 			{"pages", []string{"views"}},
 			{"stories of pages", []string{"views/stories"}},
-			{"parts of web", []string{"web/reply", "web/visitor"}},
+			{"parts of web", []string{"web/..."}},
 			{"web", []string{"web"}},
 			{"wiring", []string{"internal/app"}},
 			{"programs and tests", []string{"cmd/tuval", "internal/testdb", "internal/testdb/with", "internal/archtest"}},
@@ -46,7 +46,7 @@ func tuval() rules {
 		},
 		importers: map[string][]string{
 			"web":              {"internal/app", "cmd/tuval"},
-			"views":            {"views/stories", "web", "web/reply", "web/visitor"},
+			"views":            {"views/stories", "web/..."},
 			"internal/workers": {"internal/app", "cmd/tuval"},
 			"internal/app":     {"cmd/tuval"},
 			"internal/testdb":  {}, // tests only
