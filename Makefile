@@ -18,7 +18,7 @@ COMMIT  := $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
 
 # The stamp is ours, so that a checkout without git, or one that git does not trust
 # because another user owns it, builds all the same.
-BUILD  = $(GO) build -buildvcs=false -trimpath -ldflags "-X main.version=$(VERSION) -X main.commit=$(COMMIT)" -o $(BIN) ./cmd/tuval
+BUILD  = $(GO) build -buildvcs=false -ldflags "-X main.version=$(VERSION) -X main.commit=$(COMMIT)" -o $(BIN) ./cmd/tuval
 WITHPG = $(GO) run -buildvcs=false ./internal/testdb/with
 TEST   = $(GO) test -buildvcs=false
 
