@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -102,18 +103,31 @@ func displace(ctx context.Context, tx pgx.Tx, r grid.Rect, replaced []turnstile.
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	rows, err := tx.Query(ctx, `SELECT id, x, y, w, h FROM blocked_areas WHERE id = ANY ($1) AND closed_at IS NULL ORDER BY id FOR UPDATE`, ids)
-	if err != nil {
-		return nil, err
-	}
-	gives, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (l turnstile.Lease, err error) {
-		return l, row.Scan(&l.Claim, &l.Rect.X, &l.Rect.Y, &l.Rect.W, &l.Rect.H)
-	})
+	gives, err := lock(ctx, tx, ids, replaced)
 	if err != nil {
 		return nil, err
 	}
 	_, err = tx.Exec(ctx, `UPDATE blocked_areas SET closed_at = now() WHERE id = ANY ($1) AND closed_at IS NULL`, ids)
 	return gives, err
+}
+
+// lock locks claims by id. One that was prolonged since it was seen is nobody's
+// to displace.
+func lock(ctx context.Context, tx pgx.Tx, ids []turnstile.ClaimID, replaced []turnstile.Lease) ([]turnstile.Lease, error) {
+	rows, err := tx.Query(ctx, `
+		SELECT id, x, y, w, h, until <= now() FROM blocked_areas
+		WHERE id = ANY ($1) AND closed_at IS NULL ORDER BY id FOR UPDATE`, ids)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (l turnstile.Lease, err error) {
+		var lapsed bool
+		err = row.Scan(&l.Claim, &l.Rect.X, &l.Rect.Y, &l.Rect.W, &l.Rect.H, &lapsed)
+		if err == nil && !lapsed && !slices.Contains(replaced, l) {
+			err = turnstile.ErrMoved
+		}
+		return l, err
+	})
 }
 
 func newClaim(ctx context.Context, tx pgx.Tx, r grid.Rect, lease time.Duration) (turnstile.Lease, time.Time, error) {
