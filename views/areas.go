@@ -38,3 +38,10 @@ func (c AreaCard) path() string { return "/areas/" + url.PathEscape(c.PublicID) 
 
 // goPath is the counted way to where the area leads.
 func (c AreaCard) goPath() string { return "/go/" + url.PathEscape(c.PublicID) }
+
+// scale is how many times its size a small picture is shown, so that its longer
+// side has at least the given pixels. Whole numbers keep its pixels square.
+func (c AreaCard) scale(least int) int {
+	longer := max(c.Width, c.Height, 1)
+	return max(1, (least+longer-1)/longer)
+}

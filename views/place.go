@@ -34,7 +34,12 @@ type PlaceView struct {
 }
 
 // Size is the place's size in blocks.
-func (p PlaceView) Size() string { return fmt.Sprintf("%d × %d blocks", p.W, p.H) }
+func (p PlaceView) Size() string {
+	if p.W == 1 && p.H == 1 {
+		return "1 block"
+	}
+	return fmt.Sprintf("%d × %d blocks", p.W, p.H)
+}
 
 // Where names the top left block.
 func (p PlaceView) Where() string { return fmt.Sprintf("column %d, row %d", p.Col, p.Row) }
@@ -86,6 +91,12 @@ func (b box) cross() string {
 	return fmt.Sprintf("M%d 0V%d M%d %d V%d M0 %d H%d M%d %d H%d",
 		cx, b.y, cx, b.y+b.h, canvasPx, cy, b.x, b.x+b.w, cy, canvasPx)
 }
+
+func (b box) times(n int) box { return box{b.x * n, b.y * n, b.w * n, b.h * n} }
+
+// scrolls reports whether a frame around the box may have to scroll on a small
+// screen.
+func (b box) scrolls() bool { return b.w > 256 || b.h > 500 }
 
 func px(n int) string { return strconv.Itoa(n) }
 

@@ -213,14 +213,14 @@ func common(weeks int) bool {
 	return false
 }
 
-// split parts the choices into those shown first and the others. A short list
-// is shown whole.
+// split parts the choices into those shown first, the chosen one among them,
+// and the others. A short list is shown whole.
 func (f CheckoutForm) split() (first, others []WeeksChoice) {
 	if len(f.Choices) <= 8 {
 		return f.Choices, nil
 	}
 	for _, c := range f.Choices {
-		if common(c.Weeks) {
+		if common(c.Weeks) || c.Weeks == f.Weeks {
 			first = append(first, c)
 		} else {
 			others = append(others, c)
@@ -241,6 +241,3 @@ func (f CheckoutForm) chosen() WeeksChoice {
 	}
 	return WeeksChoice{}
 }
-
-// folded reports whether the choice hides among the others.
-func (f CheckoutForm) folded() bool { return !common(f.chosen().Weeks) }

@@ -106,11 +106,26 @@ func (p RentalPage) onCanvas() status {
 			next: "Nothing is charged by itself", until: "Reserved for you for", at: p.Facts.Reserved,
 		}
 	}
-	return status{
+	s := status{
 		mark: "live", chip: "On the canvas", title: "Your picture is on the canvas",
 		lead: "Everybody sees it, and its link counts every visit.",
 		next: "Nothing to do", until: "Leaves the canvas", at: p.Facts.EndsAt,
 	}
+	switch p.latest() {
+	case "pending":
+		s.next = "The new version is in review"
+	case "rejected":
+		s.next = "The new version needs a change"
+	}
+	return s
+}
+
+// latest is the state of the latest picture.
+func (p RentalPage) latest() string {
+	if p.Creative == nil || p.Creative.Latest == nil {
+		return ""
+	}
+	return p.Creative.Latest.State
 }
 
 // closed is a rental that is over, for each reason.
@@ -133,15 +148,24 @@ func (p RentalPage) closed() status {
 		w = [3]string{"This rental is closed", "It is over and nothing can be changed any more.", "Choose a place on the canvas"}
 	}
 	s.title, s.lead, s.next = w[0], w[1], w[2]
-	if p.ClosedReason == "cancelled" && len(p.Refunds) > 0 {
+	switch {
+	case p.late():
+		s.lead = "Your payment reached us after the time was over, and by then somebody else had taken some of the blocks. We keep none of it: the full amount goes back to you."
+		s.next = "Choose another place"
+	case p.ClosedReason == "cancelled" && p.Facts.PaidAt.Set():
 		s.lead = "You withdrew before a picture was approved. The blocks are free again and the full amount goes back to you."
 	}
 	return s
 }
 
+// late reports whether money came for a rental that was never paid in time.
+func (p RentalPage) late() bool {
+	return p.Phase == PhaseClosed && len(p.Refunds) > 0 && !p.Facts.PaidAt.Set()
+}
+
 // again reports whether the way on is to choose the same blocks once more.
 func (p RentalPage) again() bool {
-	return p.Phase == PhaseClosed && (p.ClosedReason == "expired" || p.ClosedReason == "payment_failed" || p.ClosedReason == "cancelled")
+	return p.Phase == PhaseClosed && !p.late() && (p.ClosedReason == "expired" || p.ClosedReason == "payment_failed" || p.ClosedReason == "cancelled")
 }
 
 // reasonShown reports whether the words of an admin belong on the page.
