@@ -32,8 +32,8 @@ type Info struct {
 
 // Decode unpacks an upload. Faults, all of field "image": TooLarge for the
 // file's length; Unsupported for what is not one of the formats; Invalid for
-// an empty, damaged or cut-off file and for one over the other limits. An
-// error of ctx is returned as it is.
+// an empty, damaged or cut-off file and for one over the other limits. When
+// ctx ends, decoding stops with its error.
 func Decode(ctx context.Context, data []byte, l Limits) (*Picture, error) {
 	h, err := l.inspect(data)
 	if err != nil {
@@ -62,6 +62,9 @@ func (h header) decode(ctx context.Context, data []byte) (p *Picture, err error)
 		}
 	}()
 	raw, err := h.unpack(ctxReader{ctx, bytes.NewReader(data)})
+	if gone := ctx.Err(); gone != nil { // not every decoder passes it on
+		return nil, fmt.Errorf("picture: decode: %w", gone)
+	}
 	if err != nil {
 		return nil, explain(err)
 	}
@@ -102,14 +105,13 @@ func onCanvas(frame image.Image, place image.Rectangle, w, h int) image.Image {
 	return whole
 }
 
-// explain turns what a decoder says into a fault for people; errors of a
-// context and faults pass through.
+// explain turns what a decoder says into a fault for people; faults pass.
 func explain(err error) error {
 	var f *fault.Error
 	var newJPEG jpeg.UnsupportedError
 	var newPNG png.UnsupportedError
 	switch {
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.As(err, &f):
+	case errors.As(err, &f):
 		return err
 	case errors.As(err, &newJPEG), errors.As(err, &newPNG):
 		return refuse(fault.Unsupported, "This picture uses a rare variant of its format: please save it again as an ordinary PNG or JPEG.").Because(err)

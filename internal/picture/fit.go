@@ -2,7 +2,6 @@ package picture
 
 import (
 	"image"
-	"image/color"
 	"math"
 
 	"golang.org/x/image/draw"
@@ -115,34 +114,3 @@ func onBox(img *image.NRGBA, at image.Point, canvas image.Rectangle) *image.NRGB
 	draw.Draw(out, img.Rect.Add(at), img, img.Rect.Min, draw.Src)
 	return out
 }
-
-// to8Bit rounds to 8 bits and straight alpha, as PNG keeps it.
-func to8Bit(img image.Image) *image.NRGBA {
-	out := image.NewNRGBA(img.Bounds())
-	for y := out.Rect.Min.Y; y < out.Rect.Max.Y; y++ {
-		for x := out.Rect.Min.X; x < out.Rect.Max.X; x++ {
-			out.SetNRGBA(x, y, round(img.At(x, y)))
-		}
-	}
-	return out
-}
-
-// round unmultiplies at 16 bits before it rounds, so that faint pixels keep
-// their colour.
-func round(c color.Color) color.NRGBA {
-	straight, ok := c.(color.NRGBA64)
-	if !ok {
-		straight = unmultiply(c.RGBA())
-	}
-	return color.NRGBA{to8(straight.R), to8(straight.G), to8(straight.B), to8(straight.A)}
-}
-
-func unmultiply(r, g, b, a uint32) color.NRGBA64 {
-	if a == 0 {
-		return color.NRGBA64{}
-	}
-	part := func(v uint32) uint16 { return uint16(min((v*0xffff+a/2)/a, 0xffff)) }
-	return color.NRGBA64{R: part(r), G: part(g), B: part(b), A: uint16(a)}
-}
-
-func to8(v uint16) uint8 { return uint8((uint32(v) + 128) / 257) }

@@ -15,8 +15,8 @@ import (
 const profileMax = 4 << 20
 
 // checkProfile returns data if it can safely be given to the colour library,
-// else nil. The library trusts the number of tags and their places and would
-// allocate whatever they say.
+// else nil. The library trusts the number of tags, their places and the number
+// of points of a curve, and would allocate whatever they say.
 func checkProfile(data []byte) []byte {
 	const head, entry, tagsMax = 132, 12, 200
 	if len(data) < head || len(data) > profileMax {
@@ -34,7 +34,30 @@ func checkProfile(data []byte) []byte {
 			return nil
 		}
 	}
+	if !checkCurves(data) {
+		return nil
+	}
 	return data
+}
+
+// checkCurves looks at everything that could be taken for a sampled curve,
+// wherever it stands: 4 bytes of name, 4 unused, the number of points, points.
+func checkCurves(data []byte) bool {
+	const pointsMax = 1 << 16 // profiles have up to 4096
+	for {
+		at := bytes.Index(data, []byte("curv"))
+		if at < 0 {
+			return true
+		}
+		data = data[at:]
+		if len(data) >= 12 {
+			points := uint64(binary.BigEndian.Uint32(data[8:]))
+			if points > pointsMax || 12+2*points > uint64(len(data)) {
+				return false
+			}
+		}
+		data = data[4:]
+	}
 }
 
 // toSRGB converts pixels from the colours of a profile. A profile that does
@@ -62,9 +85,36 @@ func convertProfile(img image.Image, profile []byte) (out image.Image, err error
 	if err != nil {
 		return nil, fmt.Errorf("picture: colour profile: %w", err)
 	}
-	out, err = imaging.ConvertToSRGB(p, imaging.Relative, true, imaging.ClonePreservingType(img))
+	if inks, ok := img.(*image.CMYK); ok {
+		out, err = printToSRGB(p, inks)
+	} else {
+		out, err = imaging.ConvertToSRGB(p, imaging.Relative, true, imaging.ClonePreservingType(img))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("picture: convert colours: %w", err)
+	}
+	return out, nil
+}
+
+// printToSRGB converts four inks. The library can do it too, but cuts its
+// results down to 8 bits instead of rounding, which turns white paper gray.
+func printToSRGB(p *icc.Profile, img *image.CMYK) (image.Image, error) {
+	const inks = 4
+	to, err := p.CreateTransformerToSRGB(imaging.Relative, true, inks, true, true, true)
+	if err != nil {
+		return nil, err
+	}
+	out := image.NewNRGBA64(img.Rect)
+	var from, into [inks]float64
+	for i := 0; i < len(img.Pix); i += inks {
+		for c, v := range img.Pix[i : i+inks] {
+			from[c] = float64(v) / 0xff
+		}
+		to.TransformGeneral(into[:], from[:])
+		into[3] = 1 // opaque
+		for c, v := range into {
+			binary.BigEndian.PutUint16(out.Pix[2*(i+c):], uint16(min(max(v, 0), 1)*0xffff+0.5))
+		}
 	}
 	return out, nil
 }

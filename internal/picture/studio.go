@@ -36,7 +36,7 @@ func (s *Studio) Limits() Limits { return s.limits }
 
 // Render turns an upload into its files for a place of b pixels (1x). A file
 // over the limits is refused at once, without waiting for a turn. Faults are
-// those of Decode; Unavailable when ctx ends before a turn comes.
+// those of Decode, and Unavailable when ctx ends while waiting or decoding.
 func (s *Studio) Render(ctx context.Context, data []byte, b Box, m Mode) (Renditions, error) {
 	h, err := s.limits.inspect(data)
 	if err != nil {
@@ -47,14 +47,21 @@ func (s *Studio) Render(ctx context.Context, data []byte, b Box, m Mode) (Rendit
 		turns = places
 	}
 	if err := s.slots.Acquire(ctx, turns); err != nil {
-		return Renditions{}, fault.Away("Many pictures are being prepared at the moment. Please try again.", 5*time.Second).Because(err)
+		return Renditions{}, busy(err)
 	}
 	defer s.slots.Release(turns)
 	p, err := h.decode(ctx, data)
+	if gone := ctx.Err(); gone != nil {
+		return Renditions{}, busy(gone)
+	}
 	if err != nil {
 		return Renditions{}, err
 	}
 	return p.renditions(b, m)
+}
+
+func busy(cause error) error {
+	return fault.Away("Many pictures are being prepared at the moment. Please try again.", 5*time.Second).Because(cause)
 }
 
 func (p *Picture) renditions(b Box, m Mode) (Renditions, error) {
