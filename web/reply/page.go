@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/a-h/templ"
 
@@ -72,4 +73,12 @@ func Page(w http.ResponseWriter, r *http.Request, base views.Page, view views.Fa
 		return
 	}
 	HTML(w, r, view.Status, views.Fault(views.FaultPage{Page: base, Fault: view}))
+}
+
+// Bytes answers with a finished file, or with 304 for who has the one of that
+// tag already. The caller says how long it may be kept.
+func Bytes(w http.ResponseWriter, r *http.Request, etag, kind string, body []byte) {
+	w.Header().Set("ETag", etag)
+	w.Header().Set("Content-Type", kind)
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
 }

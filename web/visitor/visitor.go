@@ -14,12 +14,12 @@ import (
 type Visitor struct {
 	Network []byte // keyed hash of the network address, limits.Key
 
-	// Of the browser's session, if it has one.
-	Session string  // hash of the session's token
-	Persons []int64 // all that this browser has been
-	Account int64   // the account it is signed in to
-	Email   string  // of that account
-	Admin   Admin
+	// Of the browser's session. Without a cookie it is an empty one.
+	HasSession bool    // the session was looked for; it can be written to
+	Session    string  // whom requests of this session are told apart by; empty before it did anything
+	Persons    []int64 // all that this browser has been
+	Account    int64   // the account it is signed in to
+	Admin      Admin
 
 	// Of the rental whose token was shown, see Bearing.
 	Rental rental.ID
