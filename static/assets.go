@@ -9,7 +9,7 @@ import (
 // Prefix is the path below which all assets are served.
 const Prefix = "/assets/"
 
-//go:embed css/*.css js/*.js img/* vendor/*/*.js site.webmanifest robots.txt
+//go:embed css/*.css js/*.js img/* vendor/*/*.js noscript.css site.webmanifest robots.txt
 var sources embed.FS
 
 // Assets is the set of files of one build, ready to be sent. It does not

@@ -36,7 +36,7 @@ var errCircle = errors.New("files refer to each other in a circle")
 func read(fsys fs.FS) (map[string][]byte, error) {
 	texts := map[string][]byte{}
 	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || path.Ext(name) == ".css" {
+		if err != nil || d.IsDir() || strings.HasPrefix(name, "css/") {
 			return err
 		}
 		texts[name], err = fs.ReadFile(fsys, name)

@@ -64,7 +64,7 @@ func TestVendoredFilesAreWhatTheySay(t *testing.T) {
 
 // What a browser loads for each kind of page, at most.
 var pages = map[string][]string{
-	"canvas": {"vendor/htmx/htmx.min.js", "js/app.js", "js/canvas.js", "js/extras.js"},
+	"canvas": {"vendor/htmx/htmx.min.js", "js/app.js", "js/canvas.js"},
 	"rental": {"vendor/htmx/htmx.min.js", "js/app.js", "js/extras.js", "js/upload.js", "js/checkout.js"},
 	"review": {"vendor/htmx/htmx.min.js", "js/app.js", "js/extras.js", "js/review.js"},
 }

@@ -90,7 +90,7 @@ func (h HoldFormView) text() string {
 	}
 	switch h.Outcome {
 	case HoldTaken:
-		return "Nothing was held for you and nothing is owed. " + h.takenPart()
+		return h.takenPart() + " Nothing was held for you and nothing is owed."
 	case HoldFull:
 		return "Holds end within minutes. Please try again soon, or choose fewer blocks."
 	case HoldPaying:
@@ -105,9 +105,9 @@ func (h HoldFormView) text() string {
 
 func (h HoldFormView) takenPart() string {
 	if h.Taken == "" {
-		return "Part of your rectangle was taken a moment ago."
+		return "Part of your rectangle is taken."
 	}
-	return "Taken a moment ago: " + h.Taken + "."
+	return "Taken: " + h.Taken + "."
 }
 
 func (h HoldFormView) field(name, label, value, most string) FieldView {

@@ -9,7 +9,7 @@ import (
 // htmxConfig suits the Content-Security-Policy and the way this site answers:
 // no injected style sheet, no history of its own, requests to this origin
 // only, and answers of 5xx leave the page as it is (app.js shows a toast).
-const htmxConfig = `{"includeIndicatorCSS":false,"history":false,"mode":"same-origin","defaultSwap":"outerHTML","defaultTimeout":30000,"noSwap":[204,304,"5xx"]}`
+const htmxConfig = `{"includeIndicatorCSS":false,"history":false,"mode":"same-origin","defaultSwap":"outerHTML","defaultTimeout":30000,"defaultSettleDelay":0,"noSwap":[204,304,"5xx"]}`
 
 func pageTitle(title string) string {
 	if title == "" {

@@ -142,18 +142,22 @@ const { modules, extras, upload } = document.querySelector("script[data-modules]
 
 function more() {
   if (document.querySelector("[data-countdown],[data-copy],[data-print],[data-poll]")) import(extras);
-  if (document.querySelector("[data-upload],[data-preview]")) import(upload);
+  if (document.querySelector("form[data-upload],input[data-preview]")) import(upload);
 }
 
-const starters = ["pointerdown", "keydown", "focusin", "load"];
+const starters = ["pointerdown", "keydown", "focusin"];
 
 // The pictures come first; a hand on the page comes before them.
+let started = false;
 function start() {
+  if (started) return;
+  started = true;
   for (const name of starters) removeEventListener(name, start, true);
   for (const path of modules.split(" ").filter(Boolean)) import(path);
   more();
 }
 
-if (document.readyState === "complete" || location.hash) start();
-else for (const name of starters) addEventListener(name, start, { capture: true });
+for (const name of starters) addEventListener(name, start, true);
+if (document.readyState === "complete") start();
+else addEventListener("load", () => document.hidden ? start() : requestAnimationFrame(() => setTimeout(start)));
 addEventListener("htmx:after:swap", more);

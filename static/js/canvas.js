@@ -44,7 +44,10 @@ function look() {
 // leaves no frame with a stretched picture.
 function measure([entry]) {
   const css = entry.contentBoxSize[0].inlineSize;
-  const device = entry.devicePixelContentBoxSize?.[0].inlineSize ?? Math.round(css * devicePixelRatio);
+  const near = Math.round(css * devicePixelRatio);
+  const exact = entry.devicePixelContentBoxSize?.[0].inlineSize ?? near;
+  // Emulated screens report the pixels of the real one.
+  const device = Math.abs(exact - near) > 2 ? near : exact;
   if (!css) return;
   [state.size, state.ratio, state.tiles] = [css, device / css, {}];
   state.view = limit(state.view, css);
@@ -74,11 +77,17 @@ function select(rect, { busy = false, anchor, head, waiting = false, from = "sur
     if (from !== "form") writeForm(rect);
     renewKey();
   }
-  if (!busy) {
-    history.replaceState(history.state, "", rect ? link(rect) : location.pathname + location.search);
-  }
+  if (!busy) remember(rect);
   speak();
   redraw();
+}
+
+// remember puts the selection into the address, once the hand has come to
+// rest: browsers allow only so many changes of it.
+let pause = 0;
+function remember(rect) {
+  clearTimeout(pause);
+  pause = setTimeout(() => history.replaceState(history.state, "", rect ? link(rect) : location.pathname + location.search), 200);
 }
 
 const opposite = (rect, a) => ({ x: a.x === rect.x ? rect.x + rect.w - 1 : rect.x, y: a.y === rect.y ? rect.y + rect.h - 1 : rect.y });
@@ -200,9 +209,21 @@ function adopt() {
 
 function onAnswer({ detail }) {
   if (detail.ctx?.target?.id !== "hold-panel") return;
+  spent = false;
   adopt();
   refresh();
-  $("hold-panel").querySelector("[role=alert], [role=status]")?.scrollIntoView({ block: "nearest" });
+  const notice = $("hold-panel").querySelector("[role=alert], [role=status]");
+  if (!notice) return;
+  notice.tabIndex = -1;
+  notice.focus({ preventScroll: true });
+  notice.scrollIntoView({ block: "nearest" });
+}
+
+// Back from a rental this page may be as it was before the hold: then it asks
+// for itself again, and what is selected stands in its address.
+let spent = false;
+function onReturn({ persisted }) {
+  if (persisted && spent) location.reload();
 }
 
 function light(event) {
@@ -239,6 +260,7 @@ function listen(hand) {
   $("zoom-in").addEventListener("click", middle(1.5));
   $("zoom-out").addEventListener("click", middle(1 / 1.5));
   $("zoom-all").addEventListener("click", () => act.view(WHOLE));
+  $("select-mode").hidden = !state.coarse;
   $("select-mode").addEventListener("click", ({ currentTarget }) => {
     state.mode = !state.mode;
     currentTarget.setAttribute("aria-pressed", state.mode);
@@ -251,6 +273,8 @@ function listen(hand) {
   area.addEventListener("keydown", (event) => { if (event.key === "Escape") { card(null); surface.focus(); } });
   easel.addEventListener("input", onForm);
   for (const name of ["mouseover", "mouseout", "focusin", "focusout"]) easel.addEventListener(name, light);
+  easel.addEventListener("submit", () => { spent = true; });
+  addEventListener("pageshow", onReturn);
   addEventListener("hashchange", onLink);
   addEventListener("htmx:after:swap", onAnswer);
   for (const query of ["(prefers-color-scheme: dark)", "(prefers-contrast: more)"]) matchMedia(query).addEventListener("change", look);

@@ -35,11 +35,19 @@ export function hands(surface, state, act) {
     };
   }
 
-  function pull(name) {
+  // pull moves a handle; a finger that only taps there meant the block.
+  function pull(name, start, finger) {
     const before = state.rect;
+    let moved = false;
     return {
-      move: (p) => act.rect(resize(before, name, cellOf(p)), true),
-      end: () => act.rect(state.rect, false),
+      move(p) {
+        moved ||= Math.hypot(p.x - start.x, p.y - start.y) > (finger ? slop : 0);
+        if (moved) act.rect(resize(before, name, cellOf(p)), true);
+      },
+      end() {
+        if (finger && !moved) tap(cellOf(start));
+        else act.rect(state.rect, false);
+      },
       cancel: () => act.rect(before, false),
     };
   }
@@ -105,15 +113,13 @@ export function hands(surface, state, act) {
   }
 
   function begin(event, p) {
-    const handle = state.rect && handleAt(state.view, state.size, state.rect, p.x, p.y, state.coarse ? 22 : 9);
-    if (event.pointerType === "touch") {
-      if (handle) return pull(handle);
-      return state.mode ? draw(p) : touch(p, event.timeStamp);
-    }
-    if (event.button === 1 || space) return drag(p);
+    const finger = event.pointerType === "touch";
+    const handle = state.rect && !corner && handleAt(state.view, state.size, state.rect, p.x, p.y, finger ? (state.mode ? 12 : 20) : 9);
+    if (!finger && (event.button === 1 || space)) return drag(p);
     if (event.button !== 0) return null;
-    if (handle) return pull(handle);
-    return mouse(p);
+    if (handle) return pull(handle, p, finger);
+    if (!finger) return mouse(p);
+    return state.mode ? draw(p) : touch(p, event.timeStamp);
   }
 
   // mouse: a press on something that answers is an answer, unless it becomes a drag.
@@ -144,6 +150,7 @@ export function hands(surface, state, act) {
   surface.addEventListener("pointerdown", (event) => {
     const p = at(event);
     points.set(event.pointerId, p);
+    surface.dataset.touched = ""; // no ring around what a pointer has focused
     surface.focus({ preventScroll: true });
     if (points.size > 2) return;
     if (points.size === 2) {
@@ -177,6 +184,7 @@ export function hands(surface, state, act) {
   surface.addEventListener("pointerup", leave("end"));
   surface.addEventListener("pointercancel", leave("cancel"));
   surface.addEventListener("lostpointercapture", leave("end"));
+  surface.addEventListener("blur", () => { delete surface.dataset.touched; });
   surface.addEventListener("pointerleave", () => { if (!gesture) act.hover(null); });
   addEventListener("blur", () => { points.clear(); finish("end"); space = false; });
 
@@ -236,6 +244,7 @@ export function hands(surface, state, act) {
   };
 
   surface.addEventListener("keydown", (event) => {
+    delete surface.dataset.touched;
     if (event.altKey || event.metaKey) return;
     const arrow = arrows[event.key];
     if (!arrow && !Object.hasOwn(keys, event.key)) return;
@@ -243,6 +252,12 @@ export function hands(surface, state, act) {
     event.preventDefault();
     if (arrow) walk(arrow, event);
     else keys[event.key]();
+  });
+  // Space also works where the mouse is, as long as nothing else wants it.
+  addEventListener("keydown", (event) => {
+    if (event.key !== " " || document.activeElement !== document.body || !surface.matches(":hover")) return;
+    event.preventDefault();
+    space = true;
   });
   addEventListener("keyup", (event) => { if (event.key === " ") space = false; });
 

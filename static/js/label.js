@@ -1,7 +1,7 @@
 // The words beside the canvas: the form, what a selection costs and whether it
 // is free, the card of an area, the bar at the foot of small screens.
 import { blocks, priceOf } from "./board.js";
-import { place, scale, toPixels, valid } from "./geometry.js";
+import { place, same, scale, toPixels, valid } from "./geometry.js";
 
 export const $ = (id) => document.getElementById(id);
 const number = (n) => n.toLocaleString("en");
@@ -36,32 +36,36 @@ export function renewKey() {
 
 /* What it costs */
 
-function standing(board, rect, max, lost) {
+function standing({ board, rect, max, lost, own }) {
   const all = rect.w * rect.h;
   const busy = blocks(board.hits(rect));
   if (all > max) return [`One hold has at most ${number(max)} blocks.`, true];
+  if (own.some((r) => same(r, rect))) return ["You have these blocks already.", false];
   if (busy && lost) return [`Somebody else has just taken ${busy} of these ${all} blocks.`, true];
   if (busy) return [`${busy} of ${all} ${all === 1 ? "block is" : "blocks are"} not free.`, true];
   return [all === 1 ? "Free." : "All free.", false];
 }
 
-export function quote({ board, rect, max, lost, waiting }) {
-  const [rule, price, note] = [document.querySelector(".quote-rule"), $("quote-price"), $("quote-note")];
+export function quote(state) {
+  const { board, rect, waiting } = state;
+  const [rule, price, note, verdict] = [...$("quote").children];
   const shown = Boolean(rect && board);
   rule.hidden = shown;
-  price.hidden = note.hidden = !shown;
+  price.hidden = note.hidden = verdict.hidden = !shown;
   $("dock").hidden = !shown || "seen" in $("dock").dataset;
   if (!shown) return "";
-  const [state, bad] = standing(board, rect, max, lost);
+  const [words, bad] = standing(state);
   const amount = priceOf(board, rect);
   const size = `${rect.w} × ${rect.h} ${rect.w * rect.h === 1 ? "block" : "blocks"}`;
   const strong = document.createElement("b");
   strong.textContent = amount;
   price.replaceChildren(strong, "a week");
-  note.textContent = `${size}, ${number(rect.w * 10)} × ${number(rect.h * 10)} pixels. ${state}`;
-  note.toggleAttribute("data-bad", bad);
+  note.textContent = `${size}, ${number(rect.w * 10)} × ${number(rect.h * 10)} pixels`;
+  const mark = document.createElement("i");
+  mark.className = `mark mark-${bad ? "conflict" : "ok"}`;
+  verdict.replaceChildren(mark, words);
   $("dock-text").textContent = waiting ? "Tap the opposite corner" : `${rect.w} × ${rect.h} · ${amount} a week`;
-  return `${size}, ${place(rect)}. ${amount} a week. ${state}`;
+  return `${size}, ${place(rect)}. ${amount} a week. ${words}`;
 }
 
 // say speaks once the hand has come to rest.
@@ -105,7 +109,10 @@ export const ownPlaces = () => [...document.querySelectorAll("[data-mine]")].map
 
 /* The card of an area */
 
-const when = (until) => new Date(until).toLocaleString("en", { dateStyle: "medium", timeStyle: "short" });
+const clock = new Intl.DateTimeFormat("en-GB", {
+  day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", timeZoneName: "short",
+});
+const when = (until) => clock.format(new Date(until));
 
 function facts({ state, until }) {
   const time = until && when(until);

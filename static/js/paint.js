@@ -53,19 +53,20 @@ export function paint(pen, s) {
   if (s.rect) selection(brush);
 }
 
-function grid({ pen, view, size, colour }, snap) {
+function grid({ pen, view, size, ratio, colour }, snap) {
+  const hair = Math.max(1, Math.round(ratio / 2)) / ratio;
   const s = scale(view, size);
-  const line = (i, width) => {
+  const rule = (i) => {
     const p = toPixels(view, size, i, i);
-    pen.fillRect(snap(p.x), 0, width, size);
-    pen.fillRect(0, snap(p.y), size, width);
+    pen.fillRect(snap(p.x), 0, hair, size);
+    pen.fillRect(0, snap(p.y), size, hair);
   };
   pen.fillStyle = colour.thread;
   pen.globalAlpha = Math.min(1, Math.max(0, (s - 2.5) / 3));
-  for (let i = 1; i < COUNT; i++) line(i, 1);
+  for (let i = 1; i < COUNT; i++) rule(i);
   pen.globalAlpha = 1;
   pen.fillStyle = colour.weave;
-  for (let i = 10; i < COUNT; i += 10) line(i, 1);
+  for (let i = 10; i < COUNT; i += 10) rule(i);
 }
 
 function areas(brush) {
