@@ -3,8 +3,10 @@
 package localpg_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"syscall"
 	"testing"
@@ -116,15 +118,16 @@ func TestStartAfterStrangeEnds(t *testing.T) {
 		t.Error("joined the orphan")
 	}
 
-	// The server dies, and its number is given to another process: this one.
+	// The server dies, and its number is given to another process: this one. The
+	// files that would tell so stand in the data and beside the socket.
 	c.Kill()
-	file := filepath.Join(c.DataDir(), "postmaster.pid")
-	raw, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, replaceFirstLine(raw, os.Getpid()), 0o600); err != nil {
-		t.Fatal(err)
+	for _, file := range []string{filepath.Join(c.DataDir(), "postmaster.pid"), filepath.Join(dir, "postgres", "run", ".s.PGSQL.5432.lock")} {
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, fmt.Appendf(nil, "%d\n%s\n", os.Getpid(), c.DataDir()), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	c = start(t, localpg.Options{Dir: dir})
 
@@ -158,5 +161,48 @@ func TestDiscard(t *testing.T) {
 				t.Errorf("%s is still there", dir)
 			}
 		})
+	}
+}
+
+// TestForgottenClusterLives drops the Cluster: the server must not end when the
+// garbage collector comes by, only with the process.
+func TestForgottenClusterLives(t *testing.T) {
+	t.Parallel()
+	url, done := startAndForget(t)
+	for range 3 {
+		collect(t)
+		query(t, url, "SELECT 1")
+	}
+	select {
+	case <-done:
+		t.Error("the server has stopped")
+	default:
+	}
+}
+
+func startAndForget(t *testing.T) (url string, done <-chan struct{}) {
+	t.Helper()
+	c, err := localpg.StartTemporary(limited(t), localpg.Options{Fast: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.URL(""), c.Done()
+}
+
+// collect runs the garbage collector until it has cleaned up what was dropped
+// before.
+func collect(t *testing.T) {
+	t.Helper()
+	cleaned := make(chan struct{})
+	runtime.AddCleanup(new([64]int), func(c chan struct{}) { close(c) }, cleaned)
+	for {
+		runtime.GC()
+		select {
+		case <-cleaned:
+			return
+		case <-limited(t).Done():
+			t.Fatal("nothing is collected")
+		default:
+		}
 	}
 }

@@ -3,7 +3,6 @@
 package localpg_test
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"os/user"
@@ -15,11 +14,6 @@ import (
 
 	"tuval/internal/localpg"
 )
-
-func replaceFirstLine(text []byte, n int) []byte {
-	_, rest, _ := bytes.Cut(text, []byte("\n"))
-	return append(fmt.Appendf(nil, "%d\n", n), rest...)
-}
 
 func mustBeRoot(t *testing.T) {
 	t.Helper()
