@@ -113,8 +113,13 @@ func adminRental(b views.Page) views.AdminRentalPage {
 	return views.AdminRentalPage{
 		AdminPage: adminBase(b, "/admin/rentals/"+rentalID), ID: rentalID, State: "live", Place: p,
 		Facts: []views.Fact{
-			{Name: "Buyer", Value: "ada@example.com, confirmed"}, {Name: "Price", Value: usd(960000) + " a week"}, {Name: "Made", Value: at(0).Text},
-			{Name: "Paid", Value: at(6 * time.Minute).Text}, {Name: "Live from", Value: at(26 * time.Hour).Text}, {Name: "Ends", Value: at(29 * day).Text}, {Name: "Lease until", Value: at(31 * day).Text},
+			{Name: "Buyer", Value: "ada@example.com, confirmed"},
+			{Name: "Price", Value: usd(960000) + " a week"},
+			{Name: "Made", Value: at(0).Text},
+			{Name: "Paid", Value: at(6 * time.Minute).Text},
+			{Name: "Live from", Value: at(26 * time.Hour).Text},
+			{Name: "Ends", Value: at(29 * day).Text},
+			{Name: "Lease until", Value: at(31 * day).Text},
 		},
 		Payments: payments()[:2], Anomalies: anomalies()[:1],
 		Creatives: []views.AdminCreative{
