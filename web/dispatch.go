@@ -1,0 +1,70 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+	"unicode/utf8"
+
+	"tuval/internal/fault"
+	"tuval/views"
+	"tuval/web/reply"
+)
+
+// dispatch finds the route. What the mux says of an address it does not know
+// becomes a page of ours.
+func (s *site) dispatch(w http.ResponseWriter, r *http.Request) {
+	h, pattern := s.mux.Handler(r)
+	switch {
+	case !utf8.ValidString(r.URL.Path) || strings.Contains(r.URL.Path, "\x00"):
+		// No id of ours looks like that, and PostgreSQL cannot be asked for it.
+		s.refuse(w, r, fault.New(fault.NotFound, "There is nothing at this address."))
+		return
+	case pattern != "":
+		s.mux.ServeHTTP(w, r)
+		return
+	}
+	said := unsent{header: http.Header{}}
+	h.ServeHTTP(&said, r)
+	if said.status == http.StatusMethodNotAllowed {
+		allow := said.header.Get("Allow")
+		w.Header().Set("Allow", allow)
+		s.refuse(w, r, fault.New(fault.MethodNotAllowed, "This address takes "+allow+" only."))
+		return
+	}
+	s.refuse(w, r, fault.New(fault.NotFound, "There is nothing at this address."))
+}
+
+// unsent is an answer that is only looked at.
+type unsent struct {
+	header http.Header
+	status int
+}
+
+func (u *unsent) Header() http.Header { return u.header }
+
+func (u *unsent) WriteHeader(status int) { u.status = status }
+
+func (u *unsent) Write(b []byte) (int, error) { return len(b), nil }
+
+// refuse answers with a refusal, in the form that the asker reads.
+func (s *site) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	if strings.HasPrefix(r.URL.Path, "/api/") {
+		reply.Fault(w, r, err)
+		return
+	}
+	f := reply.Refusal(err)
+	if s.asksForAdmin(r, f) {
+		s.adminDoor(w, r, err)
+		return
+	}
+	reply.Page(w, r, s.frame(r), view(f), err)
+}
+
+// view adds to the words of a refusal where they are thin for a person.
+func view(f *fault.Error) views.FaultView {
+	v := views.FaultView{}
+	if f.Kind == fault.Unauthenticated {
+		v.Next = []views.FaultLink{{Href: "/login", Text: "Sign in"}, {Href: "/", Text: "To the canvas"}}
+	}
+	return v
+}
