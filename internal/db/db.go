@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"tuval/internal/fault"
@@ -52,11 +53,21 @@ func Open(ctx context.Context, s Settings) (*pgxpool.Pool, error) {
 		c.MaxConns = s.MaxConns
 	}
 	c.ConnConfig.ConnectTimeout = 5 * time.Second
+	c.AfterConnect = speakUTC
 	pool, err := pgxpool.NewWithConfig(ctx, c)
 	if err != nil {
 		return nil, fmt.Errorf("db: open: %w", err)
 	}
 	return pool, nil
+}
+
+// speakUTC makes every instant that is read carry UTC, whatever the zone of
+// the machine.
+func speakUTC(_ context.Context, conn *pgx.Conn) error {
+	conn.TypeMap().RegisterType(&pgtype.Type{
+		Name: "timestamptz", OID: pgtype.TimestamptzOID, Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC},
+	})
+	return nil
 }
 
 // Beginner starts transactions: a pool or a connection.

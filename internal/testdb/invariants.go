@@ -2,10 +2,19 @@ package testdb
 
 import (
 	"context"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"tuval/internal/check"
 )
 
 // invariants is the one place where every test's database is judged after the
 // test. It returns one line a violation.
-func invariants(context.Context, string) ([]string, error) {
-	return nil, nil
+func invariants(ctx context.Context, address string) ([]string, error) {
+	pool, err := pgxpool.New(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	defer pool.Close()
+	return check.Structure(ctx, pool)
 }

@@ -1,0 +1,76 @@
+package check
+
+// open is every claim that is not over.
+const open = `
+WITH open AS (
+    SELECT id, x, y, w, h, leased_until FROM rentals WHERE state <> 'closed'
+    UNION ALL
+    SELECT id, x, y, w, h, until FROM blocked_areas WHERE closed_at IS NULL
+) `
+
+func structure() []invariant {
+	return []invariant{
+		{"the grid has 10,000 blocks, each once", `
+			SELECT format('%s rows', count(*)) FROM blocks HAVING count(*) <> 10000`},
+		{"a claim that is not over owns exactly its rect", open + `
+			SELECT format('claim %s owns %s of %s blocks', o.id, count(b.claim_id), o.w * o.h)
+			FROM open o LEFT JOIN blocks b ON b.claim_id = o.id
+			 AND b.x >= o.x AND b.x < o.x + o.w AND b.y >= o.y AND b.y < o.y + o.h
+			GROUP BY o.id, o.w, o.h HAVING count(b.claim_id) <> o.w * o.h`},
+		{"no block outside a rect belongs to its claim", open + `
+			SELECT format('block %s,%s belongs to claim %s', b.x, b.y, b.claim_id)
+			FROM blocks b JOIN open o ON o.id = b.claim_id
+			WHERE NOT (b.x >= o.x AND b.x < o.x + o.w AND b.y >= o.y AND b.y < o.y + o.h)`},
+		{"no block belongs to a claim that is over", open + `
+			SELECT format('block %s,%s belongs to claim %s', b.x, b.y, b.claim_id)
+			FROM blocks b WHERE b.claim_id IS NOT NULL AND NOT EXISTS (SELECT FROM open o WHERE o.id = b.claim_id)`},
+		{"no block has a lease without a claim", `
+			SELECT format('block %s,%s until %s', x, y, leased_until) FROM blocks WHERE claim_id IS NULL AND leased_until > 'epoch'`},
+		{"blocks and rentals agree on the lease", open + `
+			SELECT DISTINCT format('claim %s: %s and %s', o.id, o.leased_until, b.leased_until)
+			FROM blocks b JOIN open o ON o.id = b.claim_id WHERE b.leased_until <> o.leased_until`},
+		{"a lease is what its state says", `
+			SELECT format('rental %s is %s until %s', id, state, leased_until) FROM rentals
+			WHERE (state = 'paid' AND live_from IS NULL AND leased_until <> approve_by)
+			   OR (live_from IS NOT NULL AND state IN ('paid', 'live') AND leased_until < ends_at)
+			   OR (state = 'ended' AND leased_until < reserved_until)
+			   OR (state IN ('held', 'paying') AND leased_until > counted_from + interval '8 days')`},
+		{"a first payment buys one rental", `
+			SELECT format('rental %s has %s', rental_id, count(*)) FROM payments
+			WHERE purpose = 'new' AND outcome = 'applied' GROUP BY rental_id HAVING count(*) > 1`},
+		{"a rental is paid exactly when a payment bought it", `
+			SELECT format('rental %s', r.id) FROM rentals r
+			WHERE (r.paid_at IS NOT NULL) <> EXISTS (SELECT FROM payments p WHERE p.rental_id = r.id AND p.outcome = 'applied')`},
+		{"money that bought nothing goes back in full", `
+			SELECT format('payment %s', p.id) FROM payments p LEFT JOIN refunds f ON f.payment_id = p.id
+			WHERE p.outcome = 'returned' GROUP BY p.id, p.amount HAVING COALESCE(sum(f.amount), 0) < p.amount`},
+		{"money of a rental that was closed for our part goes back in full", `
+			SELECT format('payment %s of rental %s (%s)', p.id, r.id, r.closed_reason)
+			FROM payments p JOIN rentals r ON r.id = p.rental_id LEFT JOIN refunds f ON f.payment_id = p.id
+			WHERE p.outcome = 'applied' AND r.closed_reason IN ('unapproved', 'cancelled', 'refunded')
+			GROUP BY p.id, p.amount, r.id, r.closed_reason HAVING COALESCE(sum(f.amount), 0) < p.amount`},
+		{"refunds do not exceed their payment", `
+			SELECT format('payment %s: %s of %s', p.id, sum(f.amount), p.amount)
+			FROM payments p JOIN refunds f ON f.payment_id = p.id AND f.state <> 'failed'
+			GROUP BY p.id HAVING sum(f.amount) > p.amount`},
+		{"refunds are in the currency of their payment", `
+			SELECT format('refund %s', f.id) FROM refunds f JOIN payments p ON p.id = f.payment_id WHERE f.currency <> p.currency`},
+		{"the ledger's blocks are the blocks taken", open + `
+			SELECT format('claim %s: ledger %s, taken %s', l.claim_id, l.sum, COALESCE(o.w * o.h, 0))
+			FROM (SELECT claim_id, sum(blocks) FROM ledger WHERE claim_id IS NOT NULL GROUP BY claim_id) l
+			FULL JOIN open o ON o.id = l.claim_id WHERE COALESCE(l.sum, 0) <> COALESCE(o.w * o.h, 0)`},
+		{"the ledger's money is the money kept", `
+			SELECT format('payment %s: ledger %s, kept %s', COALESCE(l.payment_id, k.id), l.sum, k.kept)
+			FROM (SELECT payment_id, sum(amount) FROM ledger WHERE amount <> 0 GROUP BY payment_id) l
+			FULL JOIN (SELECT p.id, p.amount - COALESCE((SELECT sum(f.amount) FROM refunds f
+			                                             WHERE f.payment_id = p.id AND f.state <> 'failed'), 0) AS kept
+			           FROM payments p WHERE p.state = 'paid') k ON k.id = l.payment_id
+			WHERE COALESCE(l.sum, 0) <> COALESCE(k.kept, 0)`},
+		{"nothing is live without an approved picture", `
+			SELECT format('rental %s', r.id) FROM rentals r
+			WHERE r.live_from IS NOT NULL AND NOT EXISTS (SELECT FROM creatives c WHERE c.rental_id = r.id AND c.state = 'approved')`},
+		{"no closed rental waits for a review", `
+			SELECT format('rental %s', r.id) FROM rentals r JOIN creatives c ON c.rental_id = r.id
+			WHERE r.state = 'closed' AND c.state = 'pending'`},
+	}
+}
