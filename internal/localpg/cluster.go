@@ -116,20 +116,20 @@ func (c *Cluster) Kill() {
 	c.users.Close()
 }
 
-// watch closes done when the keeper has let go of the lock: then the server is
-// gone.
+// watch closes done when the keeper has let go of its lock: then the server is
+// gone. It is another lock than the one that starters take, so that nobody who
+// watches looks like a starter.
 func (c *Cluster) watch() {
 	defer close(c.done)
 	// A caller that drops its Cluster keeps the server: only Stop and the end of
 	// the process close the lifeline, never the garbage collector.
 	defer runtime.KeepAlive(c)
-	lock, err := os.OpenFile(c.home.lock(), os.O_RDWR, 0)
+	lock, err := os.OpenFile(c.home.running(), os.O_RDWR, 0)
 	if err != nil {
 		return // the folder is gone, and with it the server
 	}
 	defer lock.Close()
-	// Shared: many may wait at once, and none of them looks like a starter for
-	// longer than the moment it takes to close.
+	// Shared: many may wait at once.
 	_ = retryInterrupted(func() error { return syscall.Flock(int(lock.Fd()), syscall.LOCK_SH) })
 }
 

@@ -19,6 +19,7 @@ type home string
 func (h home) data() string    { return filepath.Join(string(h), "data") }
 func (h home) log() string     { return filepath.Join(string(h), "log") }
 func (h home) lock() string    { return filepath.Join(string(h), "lock") }     // held by whoever starts or keeps the server
+func (h home) running() string { return filepath.Join(string(h), "running") }  // held by the keeper: who waits for it waits for the server's end
 func (h home) users() string   { return filepath.Join(string(h), "users") }    // held, shared, by each user
 func (h home) fifo() string    { return filepath.Join(string(h), "lifeline") } // held open by each user
 func (h home) npm() string     { return filepath.Join(string(h), "npm") }
@@ -106,16 +107,15 @@ func postmasterPID(dataDir string) (int, error) {
 	return pid, nil
 }
 
-// enlist takes the shared lock that tells others of us. Someone who leaves holds
-// it alone for a moment.
-func (h home) enlist(ctx context.Context) (*os.File, error) {
+// waitLock is tryLock for a lock that others hold for moments only.
+func waitLock(ctx context.Context, path string, how int) (*os.File, error) {
 	for {
-		f, err := tryLock(h.users(), syscall.LOCK_SH)
+		f, err := tryLock(path, how)
 		if f != nil || err != nil {
 			return f, err
 		}
 		if err := pause(ctx); err != nil {
-			return nil, fmt.Errorf("wait for %s: %w", h.users(), err)
+			return nil, fmt.Errorf("wait for %s: %w", path, err)
 		}
 	}
 }

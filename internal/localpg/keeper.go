@@ -3,6 +3,7 @@
 package localpg
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,15 +16,15 @@ import (
 // ends it when the last user of the lifeline has gone. What a killed process
 // cannot do for itself, the kernel does for it: close its end of a pipe.
 //
-// The lifeline is its standard input, file 3 is the lock of the folder, which is
-// free again when the keeper has ended. Neither is passed on to the server.
+// The lifeline is its standard input. Files 3 and 4 are the locks of the folder,
+// free again when the keeper has ended. None is passed on to the server.
 // PostgreSQL understands INT as "disconnect all and stop", QUIT as "stop as in a
 // crash".
 const keeper = `
 first=$1; junk=$2; sockets=$3; shift 3
 trap '' HUP INT TERM
-exec 4<&0
-"$@" </dev/null 3<&- 4<&- &
+exec 5<&0
+"$@" </dev/null 3<&- 4<&- 5<&- &
 server=$!
 (
   while read -r _; do :; done
@@ -35,9 +36,9 @@ server=$!
     [ $i -eq 150 ] && kill -s KILL $server
     sleep 0.1
   done
-) <&4 3<&- 4<&- 2>/dev/null &
+) <&5 3<&- 4<&- 5<&- 2>/dev/null &
 reader=$!
-exec 4<&- </dev/null
+exec 5<&- </dev/null
 wait $server
 kill -s KILL $reader 2>/dev/null
 rm -rf "$sockets"
@@ -47,7 +48,7 @@ exit 0
 
 // startKeeper starts the server under its keeper. It returns our end of the
 // lifeline and a channel that is closed when the keeper has ended.
-func (p *placement) startKeeper(lock *os.File) (*os.File, <-chan struct{}, error) {
+func (p *placement) startKeeper(ctx context.Context, lock *os.File) (*os.File, <-chan struct{}, error) {
 	// What a crashed server left there may name a process that exists.
 	if err := os.RemoveAll(p.state.SocketDir); err != nil {
 		return nil, nil, fmt.Errorf("clear socket directory: %w", err)
@@ -55,6 +56,11 @@ func (p *placement) startKeeper(lock *os.File) (*os.File, <-chan struct{}, error
 	if err := p.own(p.state.SocketDir); err != nil {
 		return nil, nil, err
 	}
+	running, err := waitLock(ctx, p.home.running(), syscall.LOCK_EX)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer running.Close()
 	reading, writing, err := p.home.newLifeline()
 	if err != nil {
 		return nil, nil, err
@@ -77,7 +83,7 @@ func (p *placement) startKeeper(lock *os.File) (*os.File, <-chan struct{}, error
 	server := append([]string{filepath.Join(p.state.BinDir, "postgres"), "-D", p.state.DataDir}, p.opts.settings(p.state.SocketDir)...)
 	cmd := p.command("/bin/sh", append([]string{"-c", keeper, "tuval-postgres-keeper", signal, junk, p.state.SocketDir}, server...)...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = reading, logFile, logFile
-	cmd.ExtraFiles = []*os.File{lock}
+	cmd.ExtraFiles = []*os.File{lock, running}
 	cmd.SysProcAttr.Setsid = true // a Ctrl-C in the terminal, or a kill of our process group, is not for the server
 	if err := cmd.Start(); err != nil {
 		writing.Close()

@@ -84,7 +84,7 @@ func launch(ctx context.Context, h home, opts Options, ways func() []identity, l
 	if err := h.writeState(p.state); err != nil {
 		return nil, err
 	}
-	users, err := h.enlist(ctx)
+	users, err := waitLock(ctx, h.users(), syscall.LOCK_SH)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ var errStillInUse = errors.New("processes of a crashed server are still there")
 // nothing in hand: it waits a while for them.
 func (p *placement) serve(ctx context.Context, lock *os.File) (*os.File, error) {
 	for begun := time.Now(); ; {
-		lifeline, gone, err := p.startKeeper(lock)
+		lifeline, gone, err := p.startKeeper(ctx, lock)
 		if err != nil {
 			return nil, err
 		}
