@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 
@@ -28,9 +29,12 @@ const (
 
 const htmxSum = "a0abb04f2f45a1f89d1d4844023245537e5e6014c87b144553e0607b4cc32130"
 
+// Compressing as small as it gets takes its time: once for all tests.
+var once = sync.OnceValues(New)
+
 func newAssets(t *testing.T) *Assets {
 	t.Helper()
-	a, err := New()
+	a, err := once()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ type CanvasPage struct {
 	Page
 	Free          string // free blocks, "7,412"
 	Total         string // all blocks, "10,000"
-	PricePerBlock string // a week, "$100.00"
+	PricePerBlock string // a week, "100.00 USD"
 	Picture       string // address of the PNG of the present revision
 	Preview       string // address of its WebP preview
 	PictureAlt    string // what the picture is, in a sentence
@@ -36,7 +36,7 @@ type HoldFormView struct {
 	RequestID     string // new with every rendering: a key is spent once it held something
 	Col, Row      string // as typed, counted from 1
 	W, H          string // as typed, in blocks
-	PricePerBlock string // a week, "$100.00"
+	PricePerBlock string // a week, "100.00 USD"
 	MaxBlocks     int    // in one hold
 	HoldFor       string // "10 minutes"
 	Outcome       HoldOutcome

@@ -30,7 +30,7 @@
 //	@Problems([]Problem{{Field: "link", Text: ".."}})  summary above a form, links to the fields
 //	@StateChip("live", "On the canvas")                state with its mark (see markOf)
 //	@Countdown(CountdownView{Seconds: 581, ...})       server's remaining time, ticks in the browser
-//	@Price(PriceView{Amount: "$2,400.00", Per: "a week"})
+//	@Price(PriceView{Amount: "2,400.00 USD", Per: "a week"})
 //	@Facts([]Fact{{"Size", "6 × 4 blocks"}})           description list
 //	@Steps([]StepView{{State: "now", Title: ".."}})    states: done, now, next, failed
 //	@Empty("image", "Nothing here yet") { ... }

@@ -25,12 +25,13 @@ function hits(areas, mine, rect) {
 
 export const blocks = (rects) => rects.reduce((sum, r) => sum + r.w * r.h, 0);
 
-// money writes an amount of minor units. Stripe counts two currencies in
-// hundredths that have no hundredths elsewhere.
+// money writes an amount of minor units as the pages of the server do:
+// "2,400.00 USD".
 export function money({ amount, currency }) {
-  const format = new Intl.NumberFormat("en", { style: "currency", currency });
-  const digits = /^(isk|ugx)$/i.test(currency) ? 2 : format.resolvedOptions().maximumFractionDigits;
-  return format.format(amount / 10 ** digits);
+  const code = currency.toUpperCase();
+  const { maximumFractionDigits: digits } = new Intl.NumberFormat("en", { style: "currency", currency: code }).resolvedOptions();
+  const format = new Intl.NumberFormat("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  return `${format.format(amount / 10 ** digits)} ${code}`;
 }
 
 // priceOf is the price of a rect for a week.

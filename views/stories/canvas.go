@@ -14,7 +14,7 @@ func canvasPage(base views.Page) views.CanvasPage {
 	base.HTMX = true
 	base.Modules = []string{"js/canvas.js"}
 	return views.CanvasPage{
-		Page: base, Free: "7,412", Total: "10,000", PricePerBlock: "$100.00",
+		Page: base, Free: "7,412", Total: "10,000", PricePerBlock: "100.00 USD",
 		Picture: "/canvas/busy.png", Preview: "/canvas/busy.webp", PictureAlt: "The canvas at this moment, with 23 areas on it",
 		Board: "/api/v1/board", Hold: holdForm(),
 	}
@@ -22,7 +22,7 @@ func canvasPage(base views.Page) views.CanvasPage {
 
 func holdForm() views.HoldFormView {
 	return views.HoldFormView{
-		RequestID: "story-" + strconv.FormatInt(time.Now().UnixNano(), 36), PricePerBlock: "$100.00",
+		RequestID: "story-" + strconv.FormatInt(time.Now().UnixNano(), 36), PricePerBlock: "100.00 USD",
 		MaxBlocks: 1000, HoldFor: "10 minutes",
 	}
 }
