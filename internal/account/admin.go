@@ -50,6 +50,8 @@ RETURNING id, email, created_at`
 
 	selectAdmin = `SELECT id, email, created_at, password_hash FROM admins WHERE email = @email AND disabled_at IS NULL`
 
+	adminByID = `SELECT id, email, created_at FROM admins WHERE id = @id AND disabled_at IS NULL`
+
 	listAdmins = `SELECT id, email, created_at, disabled_at IS NOT NULL FROM admins ORDER BY email`
 
 	disableAdmin = `UPDATE admins SET disabled_at = coalesce(disabled_at, now()) WHERE email = @email RETURNING id`
@@ -172,6 +174,17 @@ func (a *Admins) Disable(ctx context.Context, email string) error {
 		}
 		return nil
 	})
+}
+
+// ByID returns the enabled admin a session is signed in as. Anybody else is a
+// fault of kind Unauthenticated.
+func (a *Admins) ByID(ctx context.Context, id int64) (Admin, error) {
+	var admin Admin
+	err := a.pool.QueryRow(ctx, adminByID, pgx.NamedArgs{"id": id}).Scan(&admin.ID, &admin.Email, &admin.CreatedAt)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return Admin{}, fault.New(fault.Unauthenticated, "Please sign in as an admin.")
+	}
+	return admin, db.Explain("account: get admin", err)
 }
 
 // All lists the admins by address, disabled ones too.

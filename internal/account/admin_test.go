@@ -138,6 +138,9 @@ func TestDisablingEndsEverything(t *testing.T) {
 	addSession := func(name string) {
 		exec(t, pool, `INSERT INTO sessions (token_hash, admin_id, expires_at) VALUES ($1, $2, now() + interval '1 day')`, name, admin.ID)
 	}
+	if got := must(a.ByID(t.Context(), admin.ID)); got.Email != "root@example.com" {
+		t.Errorf("by id: %+v", got)
+	}
 	addSession("one")
 	if err := a.Disable(t.Context(), "ROOT@example.com"); err != nil {
 		t.Fatal(err)
@@ -148,6 +151,8 @@ func TestDisablingEndsEverything(t *testing.T) {
 	wantKind(t, err, fault.Unauthenticated)
 	_, err = a.Token(t.Context(), "root@example.com")
 	wantKind(t, err, fault.NotFound)
+	_, err = a.ByID(t.Context(), admin.ID)
+	wantKind(t, err, fault.Unauthenticated)
 	if n := count(t, pool, `SELECT count(*) FROM sessions`); n != 0 {
 		t.Errorf("%d sessions are left", n)
 	}

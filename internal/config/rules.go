@@ -4,7 +4,6 @@ import (
 	"net"
 	"net/url"
 
-	"tuval/internal/fault"
 	"tuval/internal/money"
 	"tuval/internal/text"
 )
@@ -48,7 +47,7 @@ func (r *reader) admin(a Admin) {
 	}
 	if a.Email != "" {
 		if _, err := text.Email(a.Email); err != nil {
-			r.wrong("TUVAL_ADMIN_EMAIL", "%s", fault.As(err).Msg)
+			r.wrong("TUVAL_ADMIN_EMAIL", "%s", err)
 		}
 	}
 }

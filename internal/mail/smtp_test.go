@@ -204,7 +204,7 @@ func TestOnlyOneWellFormedRecipient(t *testing.T) {
 	t.Parallel()
 	server := plainServer(t)
 	smtp := newSMTP(t, server.url("smtp", ""))
-	for _, to := range []string{"", "ada", "a@b.example, c@d.example", "a@b.example\r\nRCPT TO:<c@d.example>", "a@b.example>\r\nX: <c@d.example", "Ada <a@b.example>", "a@b.example> SIZE=1 <"} {
+	for _, to := range []string{"", "ada", " a@b.example", "a@b.example (Ada)", "a@b.example, c@d.example", "a@b.example\r\nRCPT TO:<c@d.example>", "a@b.example>\r\nX: <c@d.example", "Ada <a@b.example>", "a@b.example> SIZE=1 <"} {
 		m := sample()
 		m.To = to
 		if err := smtp.Send(t.Context(), m); !mail.IsPermanent(err) {
