@@ -51,23 +51,26 @@ WITH rect AS MATERIALIZED (
 SELECT (SELECT count(*) FROM won), coalesce((SELECT running FROM seen), (SELECT running FROM met))`
 
 // sqlTakeover is sqlClaim for a claim that is given the blocks of others. It
-// works on the union of all rects, as pieces of rows: all are locked in one
-// ordered pass, those of the rect become the claim's, the rest of what the
+// works on the union of all rects, cut into pieces of rows: all are locked in
+// one ordered pass, those of the rect become the claim's, the rest of what the
 // others had is emptied.
+//
+// won asks locked whose a block is, never the block itself: a condition on the
+// block would be judged on what the statement saw at its start, and leave out
+// what became the other's since.
 const sqlTakeover = `
-WITH piece AS MATERIALIZED (
-    SELECT y, x1, x2 FROM unnest($7::int2[], $8::int2[], $9::int2[]) AS p(y, x1, x2)
+WITH rect AS MATERIALIZED (
+    SELECT ARRAY(SELECT generate_series($2::int4, $3::int4)::int2) AS ys
 ), seen AS MATERIALIZED (
-    SELECT b.leased_until > now() AS running
-    FROM piece AS p
-    JOIN blocks AS b ON b.y = p.y AND b.x BETWEEN p.x1 AND p.x2
-    WHERE b.y BETWEEN $2::int2 AND $3::int2 AND b.x BETWEEN $4::int2 AND $5::int2
-      AND b.claim_id <> $1::int8 AND b.claim_id <> ALL ($10::int8[])
+    SELECT leased_until > now() AS running
+    FROM blocks
+    WHERE y = ANY ((SELECT ys FROM rect)::int2[]) AND x BETWEEN $4::int2 AND $5::int2
+      AND claim_id <> $1::int8 AND claim_id <> ALL ($7::int8[])
     LIMIT 1
 ), locked AS MATERIALIZED (
-    SELECT b.claim_id, b.leased_until,
+    SELECT b.y, b.x, b.claim_id, b.leased_until,
            b.y BETWEEN $2::int2 AND $3::int2 AND b.x BETWEEN $4::int2 AND $5::int2 AS wanted
-    FROM piece AS p
+    FROM unnest($8::int2[], $9::int2[], $10::int2[]) AS p(y, x1, x2)
     JOIN blocks AS b ON b.y = p.y AND b.x BETWEEN p.x1 AND p.x2
     WHERE NOT EXISTS (SELECT FROM seen)
     ORDER BY b.y, b.x
@@ -75,20 +78,19 @@ WITH piece AS MATERIALIZED (
 ), met AS MATERIALIZED (
     SELECT leased_until > now() AS running
     FROM locked
-    WHERE wanted AND claim_id <> $1::int8 AND claim_id <> ALL ($10::int8[])
+    WHERE wanted AND claim_id <> $1::int8 AND claim_id <> ALL ($7::int8[])
     LIMIT 1
 ), won AS (
     UPDATE blocks AS b
-    SET claim_id = CASE WHEN b.y BETWEEN $2::int2 AND $3::int2 AND b.x BETWEEN $4::int2 AND $5::int2 THEN $1::int8 END,
-        leased_until = CASE WHEN b.y BETWEEN $2::int2 AND $3::int2 AND b.x BETWEEN $4::int2 AND $5::int2
-                       THEN $6::timestamptz ELSE 'epoch' END
-    FROM piece AS p
-    WHERE b.y = p.y AND b.x BETWEEN p.x1 AND p.x2
+    SET claim_id = CASE WHEN l.wanted THEN $1::int8 END,
+        leased_until = CASE WHEN l.wanted THEN $6::timestamptz ELSE 'epoch' END
+    FROM locked AS l
+    WHERE b.y = ANY ($8::int2[]) AND b.y = l.y AND b.x = l.x
+      AND (l.wanted OR l.claim_id = ANY ($7::int8[]))
       AND NOT EXISTS (SELECT FROM seen) AND NOT EXISTS (SELECT FROM met)
-      AND (b.y BETWEEN $2::int2 AND $3::int2 AND b.x BETWEEN $4::int2 AND $5::int2 OR b.claim_id = ANY ($10::int8[]))
-    RETURNING b.claim_id
+    RETURNING l.wanted
 )
-SELECT (SELECT count(*) FROM won WHERE claim_id = $1::int8), coalesce((SELECT running FROM seen), (SELECT running FROM met))`
+SELECT (SELECT count(*) FROM won WHERE wanted), coalesce((SELECT running FROM seen), (SELECT running FROM met))`
 
 // Claim takes all of l.Rect for l.Claim until the given instant, or nothing.
 //
@@ -136,5 +138,5 @@ func ask(ctx context.Context, tx pgx.Tx, l Lease, until time.Time, gives []Lease
 		rects, ids = append(rects, g.Rect), append(ids, g.Claim)
 	}
 	ys, x1s, x2s := pieces(rects)
-	return tx.QueryRow(ctx, sqlTakeover, l.Claim, r.Y, r.Y+r.H-1, r.X, r.X+r.W-1, until, ys, x1s, x2s, ids)
+	return tx.QueryRow(ctx, sqlTakeover, l.Claim, r.Y, r.Y+r.H-1, r.X, r.X+r.W-1, until, ids, ys, x1s, x2s)
 }

@@ -1,3 +1,103 @@
-// Package turnstile decides every race for blocks: all blocks of a rect go to
-// one claim, only if every one of them is free, else none does.
+// Package turnstile decides every race for blocks. Its one primitive: give me
+// all of these blocks, only if every one of them is free, else nothing.
+//
+// Whatever takes, keeps, confirms, extends or frees blocks goes through here;
+// admins, renewals and late payments have no second path. The database
+// decides, Go only asks, and time is the database's: a lease is over when
+// leased_until <= now(), and now() is the beginning of the asking transaction,
+// so a transaction that had to wait errs on the side of the present holder.
+//
+//	Owners   who has blocks of a rect: a plain read, before every lock
+//	Claim    takes a rect whole, and empties whole whom the caller gives up
+//	Extend   moves the end of a lease, of all blocks or none (also: confirms)
+//	Release  gives a rect back, all blocks or none
+//
+// # Promises
+//
+//  1. All or nothing, for every mixture of rects.
+//  2. Among claims for overlapping free rects at least one wins: a claim only
+//     loses to one that has committed.
+//  3. No deadlock and no serialization failure. A caller meets ErrTaken,
+//     ErrMoved, ErrLost, or, after lock_timeout, a fault of kind Unavailable.
+//  4. Nobody is displaced silently: blocks whose lease ran out but whose claim
+//     is not over yet go only to a caller that names the claim in gives and
+//     ends it in the same transaction; then it loses its blocks whole.
+//  5. Extend and Release act only for the claim that has the blocks, all of
+//     them. What comes late changes nothing and says ErrLost.
+//  6. A claim that is not over has exactly the blocks of its rect, with one
+//     lease. The database holds this itself (trigger claims_stay_whole).
+//  7. No clock but the database's is asked.
+//
+// # The way of a claim
+//
+//	 caller                                     PostgreSQL
+//	   |  Owners(rect)                              |
+//	   |------------------------------------------->|  plain read, no locks
+//	   |<-------------------------------------------|
+//	   |  a running lease of somebody else? ------> answer "taken", nothing was locked
+//	   |  BEGIN                                     |
+//	   |  own row, replaced and lapsed, by id       |
+//	   |------------------------------------------->|  row locks on claims
+//	   |  Claim(rect, gives)                        |
+//	   |------------------------------------------->|  seen:   plain look          --alien--> ErrTaken, ErrMoved
+//	   |                                            |  locked: blocks by (y, x)
+//	   |                                            |  met:    first alien stops   --alien--> ErrTaken, ErrMoved
+//	   |                                            |  won:    all blocks written
+//	   |<-------------------------------------------|
+//	   |  ErrMoved: ROLLBACK, back to Owners        |
+//	   |  ledger, jobs, COMMIT                      |
+//	   |------------------------------------------->|  claims_stay_whole has looked at it too
+//
+// A block is alien when its claim_id is neither the claim's own nor one of
+// gives. Alien and running: ErrTaken. Alien and lapsed: its owner is to be
+// displaced, and the caller did not know of it: ErrMoved.
+//
+// # Why not simpler
+//
+// The first statement that comes to mind is one UPDATE of the rect whose WHERE
+// counts the free blocks in a subquery. Two of them overlap; the second waits
+// for the first at a shared block, and then PostgreSQL looks again, but only at
+// that block: the subquery still counts what the statement saw when it began,
+// when all were free. So the second one goes on and takes the blocks that the
+// first did not want, and overwrites those it did: rects are torn. In the
+// benchmark this happens to a large part of all winners.
+//
+// The second is to update what is free, compare the number of rows, and roll
+// back when some are missing. That is never torn, but an UPDATE locks blocks in
+// the order in which its scan meets them, and two scans meet them in two
+// orders, for instance by their place on the page, which changes with every
+// write. Under a rush most claims then wait for each other in circles until
+// PostgreSQL's deadlock detector shoots them one by one. A claim that locks in
+// order does not help while releases do not: everybody must.
+//
+// So Claim first locks, sorted by (y, x), which SELECT ... ORDER BY ... FOR
+// UPDATE promises; judges each block as it is once locked, whatever the
+// statement saw at its start; and writes only after the last block was judged.
+// Two traps on the way, both met: a condition in the writing part on anything
+// but the place of a block is judged on the old row and leaves blocks out; and
+// the table's checks are tried on the old row too, so a statement writes
+// claim_id and leased_until together or not at all.
+//
+// Cheap for losers: most leave by a plain read. Those that came too early to
+// see the winner wait at the first block they share with it and lock nothing
+// beyond. A single advisory lock for the canvas would be as fast for one hot
+// rect, but makes people wait who want different places.
+//
+// # Lock order
+//
+// For everything in the product, nobody ever the other way round:
+//
+//	request row
+//	-> person, address
+//	-> rentals (and blocked areas), by id, together
+//	-> their payments, refunds, creatives
+//	-> blocks, by (y, x), the union of all rects in one pass
+//	-> capacity counters, by (metric, bucket)
+//	-> ledger, jobs
+//
+// Whoever may take blocks that are not its own first reads plainly whose they
+// are; then locks its own claim, those it replaces and those it displaces
+// together by id; then calls Claim, once. If the owners turn out to be others
+// (ErrMoved) it starts over, at most 5 times, and then answers "unavailable".
+// Blocks come late in a transaction, so that others wait for a short end of it.
 package turnstile

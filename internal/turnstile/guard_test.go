@@ -41,7 +41,7 @@ func TestGuardRefusesTornClaims(t *testing.T) {
 		"as many blocks, scattered":    {`UPDATE blocks SET claim_id = ` + id(over) + `, leased_until = now() WHERE (y, x) IN (SELECT 10, 30 UNION SELECT 13, 35 UNION SELECT y, 60 FROM generate_series(0, 21) AS y)`, whole},
 		"taken with a neighbour's":     {`UPDATE blocks SET claim_id = ` + id(b) + ` WHERE ` + where(a), whole},
 		"two claims exchanged":         {`UPDATE blocks SET claim_id = CASE claim_id WHEN ` + id(a) + ` THEN ` + id(b) + ` ELSE ` + id(a) + ` END WHERE claim_id IS NOT NULL`, whole},
-		"blocks moved to other places": {`UPDATE blocks SET x = x WHERE y = 10 AND x = 10`, whole},
+		"one block touched":            {`UPDATE blocks SET x = x WHERE y = 10 AND x = 10`, whole},
 		"a claim without a row":        {`UPDATE blocks SET claim_id = 999999, leased_until = now() WHERE y = 60 AND x = 60`, whole},
 		"a lease without a claim":      {`UPDATE blocks SET leased_until = now() + interval '1 h' WHERE y = 60 AND x = 60`, lease},
 		"a claim dropped, lease kept":  {`UPDATE blocks SET claim_id = NULL WHERE ` + where(a), lease},

@@ -20,9 +20,12 @@ WITH rect AS MATERIALIZED (
     FOR NO KEY UPDATE
 )`
 
+// sqlExtend writes the claim too, though it is there: PostgreSQL tries the
+// table's checks on the row as the statement saw it at its start, before it
+// notices that there is a newer one.
 const sqlExtend = sqlOwn + `
 UPDATE blocks
-SET leased_until = $6::timestamptz
+SET claim_id = $1::int8, leased_until = $6::timestamptz
 WHERE y = ANY ((SELECT ys FROM rect)::int2[]) AND x BETWEEN $4::int2 AND $5::int2
   AND NOT EXISTS (SELECT FROM locked WHERE claim_id IS DISTINCT FROM $1::int8)`
 

@@ -187,3 +187,42 @@ func TestLateOwnerAgainstTakeover(t *testing.T) {
 	}
 	c.intact()
 }
+
+// Many hands on the same few claims, none of which locks the claim's row: not
+// how the product does it, but the order of the blocks alone must keep them
+// from locking each other out.
+func TestManyHandsWithoutRowLocks(t *testing.T) {
+	t.Parallel()
+	c := newCanvas(t, 32).warm()
+	var leases []turnstile.Lease
+	for i := range 3 {
+		l := c.must(rect(10+4*i, 10+4*i, 8, 8), -time.Minute) // each lapsed before the next overlaps it
+		leases = append(leases, l)
+	}
+	errs := together(32, func(i int) error {
+		l, r := leases[i%3], rand.New(rand.NewPCG(uint64(i), 3))
+		for range 40 {
+			until := time.Unix(r.Int64N(10), 0) // over at once, and different each time
+			err := c.tx(func(ctx context.Context, tx pgx.Tx) error {
+				switch r.IntN(4) {
+				case 0:
+					return turnstile.Extend(ctx, tx, l, until)
+				case 1:
+					return turnstile.Release(ctx, tx, l)
+				case 2:
+					return turnstile.Claim(ctx, tx, l, until, nil)
+				default:
+					return turnstile.Claim(ctx, tx, l, until, []turnstile.Lease{leases[r.IntN(3)], leases[r.IntN(3)]})
+				}
+			})
+			if _, known := nameOf(err); !known {
+				return err
+			}
+		}
+		return nil
+	})
+	if n := len(winners(t, errs)); n != 32 {
+		t.Errorf("%d of 32 came through", n)
+	}
+	c.noDeadlocks()
+}
