@@ -30,23 +30,23 @@
 //
 // # The way of a claim
 //
-//	 caller                                     PostgreSQL
-//	   |  Owners(rect)                              |
-//	   |------------------------------------------->|  plain read, no locks
-//	   |<-------------------------------------------|
-//	   |  a running lease of somebody else? ------> answer "taken", nothing was locked
-//	   |  BEGIN                                     |
-//	   |  own row, replaced and lapsed, by id       |
-//	   |------------------------------------------->|  row locks on claims
-//	   |  Claim(rect, gives)                        |
-//	   |------------------------------------------->|  seen:   plain look          --alien--> ErrTaken, ErrMoved
-//	   |                                            |  locked: blocks by (y, x)
-//	   |                                            |  met:    first alien stops   --alien--> ErrTaken, ErrMoved
-//	   |                                            |  won:    all blocks written
-//	   |<-------------------------------------------|
-//	   |  ErrMoved: ROLLBACK, back to Owners        |
-//	   |  ledger, jobs, COMMIT                      |
-//	   |------------------------------------------->|  claims_stay_whole has looked at it too
+//	caller                                     PostgreSQL
+//	  |  Owners(rect)                              |
+//	  |------------------------------------------->|  plain read, no locks
+//	  |<-------------------------------------------|
+//	  |  a running lease of somebody else? ------> answer "taken", nothing was locked
+//	  |  BEGIN                                     |
+//	  |  own row, replaced and lapsed, by id       |
+//	  |------------------------------------------->|  row locks on claims
+//	  |  Claim(rect, gives)                        |
+//	  |------------------------------------------->|  seen:   plain look          --alien--> ErrTaken, ErrMoved
+//	  |                                            |  locked: blocks by (y, x)
+//	  |                                            |  met:    first alien stops   --alien--> ErrTaken, ErrMoved
+//	  |                                            |  won:    all blocks written
+//	  |<-------------------------------------------|
+//	  |  ErrMoved: ROLLBACK, back to Owners        |
+//	  |  ledger, jobs, COMMIT                      |
+//	  |------------------------------------------->|  claims_stay_whole has looked at it too
 //
 // A block is alien when its claim_id is neither the claim's own nor one of
 // gives. Alien and running: ErrTaken. Alien and lapsed: its owner is to be
