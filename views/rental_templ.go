@@ -115,7 +115,7 @@ func RentalBody(p RentalPage) templ.Component {
 			}
 		}
 		if p.Access != nil {
-			templ_7745c5c3_Err = access(*p.Access).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = access(p.ID, *p.Access).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -947,7 +947,7 @@ func history(events []EventView) templ.Component {
 	})
 }
 
-func access(a AccessPanel) templ.Component {
+func access(id string, a AccessPanel) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1005,6 +1005,10 @@ func access(a AccessPanel) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			templ_7745c5c3_Err = Hidden("email", a.Email).Render(ctx, templ_7745c5c3_Buffer)
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			templ_7745c5c3_Err = Hidden("next", "/rentals/"+id).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
