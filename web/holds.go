@@ -62,6 +62,8 @@ func readHold(f form.Form) (grid.Rect, string, *form.Check) {
 	return rect, form.Text(c, f, "request_id", asIs), c
 }
 
+// readRect returns what was asked for also when it is no place on the canvas,
+// so that it can be shown again.
 func readRect(c *form.Check, f form.Form) grid.Rect {
 	var x, y int
 	people := f.Has("col") || f.Has("row") || !f.Has("x") && !f.Has("y")
@@ -74,14 +76,12 @@ func readRect(c *form.Check, f form.Form) grid.Rect {
 	}
 	w := form.Text(c, f, "w", number("w", "The width (w)", 1, grid.Cols))
 	h := form.Text(c, f, "h", number("h", "The height (h)", 1, grid.Rows))
-	if c.Err() != nil {
-		return grid.Rect{X: x, Y: y, W: w, H: h}
+	if c.Err() == nil {
+		if _, err := grid.New(x, y, w, h); err != nil {
+			c.Add("w", err)
+		}
 	}
-	rect, err := grid.New(x, y, w, h)
-	if err != nil {
-		c.Add("w", err)
-	}
-	return rect
+	return grid.Rect{X: x, Y: y, W: w, H: h}
 }
 
 // holdRefused shows the form again with what was typed and why it was refused:
