@@ -103,7 +103,7 @@ func LockAll(ctx context.Context, tx pgx.Tx, ids []ID) (map[ID]Rental, error) {
 func UnpaidOverlapping(ctx context.Context, q db.Querier, v Viewer, r grid.Rect) ([]Rental, error) {
 	const sql = `SELECT ` + columns + ` FROM rentals
 		WHERE state IN ('held', 'paying') AND (person_id = ANY(@persons) OR account_id = @account)
-		  AND x < @x + @w AND @x < x + w AND y < @y + @h AND @y < y + h
+		  AND x < @x::int + @w::int AND @x::int < x + w AND y < @y::int + @h::int AND @y::int < y + h
 		ORDER BY id`
 	return many(ctx, q, sql, pgx.NamedArgs{
 		"persons": v.people(), "account": v.Account, "x": r.X, "y": r.Y, "w": r.W, "h": r.H,
@@ -121,7 +121,7 @@ func Of(ctx context.Context, q db.Querier, v Viewer, limit int) ([]Rental, error
 // first, below the given id when it is not 0.
 func List(ctx context.Context, q db.Querier, state State, below ID, limit int) ([]Rental, error) {
 	const sql = `SELECT ` + columns + ` FROM rentals
-		WHERE (@state = '' OR state = @state) AND (@below = 0 OR id < @below) ORDER BY id DESC LIMIT @limit`
+		WHERE (@state::text = '' OR state = @state) AND (@below::bigint = 0 OR id < @below) ORDER BY id DESC LIMIT @limit`
 	return many(ctx, q, sql, pgx.NamedArgs{"state": string(state), "below": int64(below), "limit": limit})
 }
 

@@ -1,0 +1,89 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"riverqueue.com/riverui"
+
+	"tuval/internal/account"
+	"tuval/internal/board"
+	"tuval/internal/limits"
+	"tuval/internal/picture"
+	"tuval/internal/rental"
+	"tuval/internal/telemetry"
+	"tuval/migrations"
+	"tuval/static"
+	"tuval/web"
+	"tuval/web/api"
+)
+
+// site puts the web side together.
+func (s *server) site(ctx context.Context, admins *account.Admins, pay payments) (http.Handler, error) {
+	assets, err := static.New()
+	if err != nil {
+		return nil, err
+	}
+	queue, err := s.queuePages(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m := s.Market(pay.settings)
+	deps := web.Deps{
+		Pool: s.Pool, Market: m, Board: board.New(s.Pool, rental.Terms{RenewalWindow: m.Rules().RenewalWindow}),
+		Queue: s.Queue, Admins: admins, Limits: limits.New(s.Config.HTTP.RateLimits),
+		Studio: picture.NewStudio(picture.DefaultLimits()), Assets: assets, Metrics: s.metrics, Log: s.Log,
+		Jobs: queue, Ready: s.ready, Settings: s.settings(pay),
+	}
+	deps.API = api.New(api.Deps{
+		Pool: s.Pool, Market: m, Board: deps.Board, Admins: admins, Limits: deps.Limits, Studio: deps.Studio, Log: s.Log,
+	})
+	return web.New(deps)
+}
+
+func (s *server) settings(pay payments) web.Settings {
+	c := s.Config
+	return web.Settings{
+		BaseURL: c.HTTP.BaseURL, Development: !c.Production(), Secret: s.Secret, TrustedProxies: c.HTTP.TrustedProxies,
+		CheckoutOrigins: pay.origins, WebhookSecrets: pay.secrets, MetricsHere: c.HTTP.MetricsAddr == "",
+		Mailbox: !c.Production() && !c.Mail.SMTP.IsSet(),
+	}
+}
+
+// queuePages shows the queue of jobs to admins.
+func (s *server) queuePages(ctx context.Context) (http.Handler, error) {
+	h, err := riverui.NewHandler(&riverui.HandlerOpts{
+		Endpoints: riverui.NewEndpoints(s.client, nil), Prefix: "/admin/jobs", Logger: s.Log,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("make the pages of the queue: %w", err)
+	}
+	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	s.onStop(func(context.Context) { cancel() })
+	if err := h.Start(running); err != nil {
+		return nil, fmt.Errorf("start the pages of the queue: %w", err)
+	}
+	return h, nil
+}
+
+// ready says why the process cannot serve, or nil.
+func (s *server) ready(ctx context.Context) error {
+	if err := s.Pool.Ping(ctx); err != nil {
+		return fmt.Errorf("database: %w", err)
+	}
+	pending, err := migrations.Pending(ctx, s.Pool)
+	if err != nil {
+		return err
+	}
+	if pending {
+		return errors.New("migrations are to be applied")
+	}
+	return nil
+}
+
+// readMarket reads the state of the canvas for the metrics.
+func (s *server) readMarket(ctx context.Context) (telemetry.Market, error) {
+	return board.Measure(ctx, s.Pool)
+}
