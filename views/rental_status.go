@@ -6,7 +6,7 @@ type status struct {
 	mark, chip  string // state for StateChip, and its words
 	title, lead string
 	next        string
-	until       string // what happens at the deadline; the deadline is p.Left or at
+	until, in   string // what happens at the deadline, before an instant and before a countdown
 	at          Moment
 	costLabel   string
 	cost        string
@@ -14,52 +14,53 @@ type status struct {
 
 // status puts a phase into words. It is the one place that does.
 func (p RentalPage) status() status {
-	f := p.Facts
-	paid := func(s status) status {
-		s.costLabel, s.cost = "Paid", f.Total
-		return s
-	}
 	switch p.Phase {
-	case PhaseHeld:
-		return status{
-			mark: "held", chip: "Held for you", title: "These blocks are yours for now",
-			lead: "Nobody else can take them while the clock runs. Nothing has been charged.",
-			next: "Choose how long, then pay", until: "Hold ends in", at: f.LeasedUntil,
-			costLabel: "Price", cost: f.PricePerWeek + " a week",
-		}
-	case PhasePaying:
-		return status{
-			mark: "paying", chip: "Payment open", title: "Finish your payment",
-			lead: "The payment page is open. Until it is paid nothing is charged, and you can still choose another number of weeks or let the blocks go.",
-			next: "Pay, or change your mind", until: "Blocks are kept for", at: f.LeasedUntil,
-			costLabel: "To pay", cost: p.toPay(),
-		}
-	case PhaseConfirming:
-		return status{
-			mark: "processing", chip: "Confirming", title: "Confirming your payment",
-			lead: "The payment page sent you back; its confirmation usually takes a few seconds. This page turns by itself. There is no need to pay again.",
-			next: "Wait a moment", until: "Blocks are kept until", at: f.LeasedUntil,
-			costLabel: "Payment", cost: p.toPay(),
-		}
-	case PhaseProcessing:
-		return status{
-			mark: "processing", chip: "Payment pending", title: "Your payment is pending",
-			lead: "Your bank has not confirmed the payment yet, which can take some days. The blocks stay yours meanwhile.",
-			next: "Nothing to do. We write when it is through", until: "Blocks are kept until", at: f.LeasedUntil,
-			costLabel: "Payment", cost: p.toPay(),
-		}
+	case PhaseHeld, PhasePaying, PhaseConfirming, PhaseProcessing:
+		return p.unpaid()
 	case PhaseAwaitingImage, PhaseInReview, PhaseRejected:
-		return paid(p.beforeApproval())
-	case PhaseScheduled:
-		return paid(status{
-			mark: "approved", chip: "Approved", title: "Approved. It goes live by itself",
-			lead: "Your picture appears on the canvas at the time you chose, and stays for " + counted(f.Weeks, "week") + ".",
-			next: "Nothing to do", until: "Goes live in", at: f.LiveFrom,
-		})
-	case PhaseLive, PhaseHidden, PhaseEnded:
-		return paid(p.onCanvas())
+		return p.paid(p.beforeApproval())
+	case PhaseScheduled, PhaseLive, PhaseHidden, PhaseEnded:
+		return p.paid(p.onCanvas())
 	}
 	return p.closed()
+}
+
+func (p RentalPage) paid(s status) status {
+	s.costLabel, s.cost = "Paid", p.Facts.Total
+	return s
+}
+
+// unpaid is a rental that was not paid yet, whatever is under way.
+func (p RentalPage) unpaid() status {
+	s := status{until: "Blocks are kept until", in: "Blocks are kept for", at: p.Facts.LeasedUntil, costLabel: "Payment", cost: p.toPay()}
+	switch p.Phase {
+	case PhasePaying:
+		s.mark, s.chip, s.title = "paying", "Payment open", "Finish your payment"
+		s.lead = "The payment page is open. Until it is paid nothing is charged, and you can still choose another number of weeks or let the blocks go."
+		s.next, s.costLabel = "Pay, or change your mind", "To pay"
+	case PhaseConfirming:
+		s.mark, s.chip, s.title = "processing", "Confirming", "Confirming your payment"
+		s.lead = "The payment page sent you back; its confirmation usually takes a few seconds. This page turns by itself. There is no need to pay again."
+		s.next = "Wait a moment"
+	case PhaseProcessing:
+		s.mark, s.chip, s.title = "processing", "Payment pending", "Your payment is pending"
+		s.lead = "Your bank has not confirmed the payment yet, which can take some days. The blocks stay yours meanwhile."
+		s.next = "Nothing to do. We write when it is through"
+	default:
+		s.mark, s.chip, s.title = "held", "Held for you", "These blocks are yours for now"
+		s.lead = "Nobody else can take them while the clock runs. Nothing has been charged."
+		s.next, s.until, s.in = "Choose how long, then pay", "Hold ends", "Hold ends in"
+		s.costLabel, s.cost = "Price", p.Facts.PricePerWeek+" a week"
+	}
+	return s
+}
+
+// label is what stands over the deadline.
+func (s status) label(left CountdownView) string {
+	if left.Deadline != "" && s.in != "" {
+		return s.in
+	}
+	return s.until
 }
 
 func (p RentalPage) toPay() string {
@@ -90,9 +91,15 @@ func (p RentalPage) beforeApproval() status {
 	return s
 }
 
-// onCanvas is a rental of which a picture was approved and has been live.
+// onCanvas is a rental of which a picture was approved.
 func (p RentalPage) onCanvas() status {
 	switch p.Phase {
+	case PhaseScheduled:
+		return status{
+			mark: "approved", chip: "Approved", title: "Approved. It goes live by itself",
+			lead: "Your picture appears on the canvas at the time you chose, and stays for " + counted(p.Facts.Weeks, "week") + ".",
+			next: "Nothing to do", until: "Goes live", in: "Goes live in", at: p.Facts.LiveFrom,
+		}
 	case PhaseHidden:
 		return status{
 			mark: "taken", chip: "Hidden", title: "Your picture is hidden for now",
@@ -103,7 +110,7 @@ func (p RentalPage) onCanvas() status {
 		return status{
 			mark: "ended", chip: "Ended", title: "The paid time is over",
 			lead: "Your picture has left the canvas. The blocks are kept for you a little longer; after that anybody can take them.",
-			next: "Nothing is charged by itself", until: "Reserved for you for", at: p.Facts.Reserved,
+			next: "Nothing is charged by itself", until: "Reserved for you until", in: "Reserved for you for", at: p.Facts.Reserved,
 		}
 	}
 	s := status{
