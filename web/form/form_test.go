@@ -130,6 +130,13 @@ func TestReadUploadTakesAFileAndFields(t *testing.T) {
 	if link, _ := u.Get("link"); link != "https://a.example" || string(u.File) != "PNG" {
 		t.Errorf("got %q and %q", link, u.File)
 	}
+	u, _, err = upload(part("name=\"image\"; filename=\"a\x00.png\"", "P\x00\r\n--\x00G\r")+part(`name="alt"`, "a\x00")+"--x--\r\n", -1, multi)
+	if err != nil || string(u.File) != "P\x00\r\n--\x00G\r" {
+		t.Errorf("a NUL in the name: %q, %v", u.File, err)
+	}
+	if _, err := u.Get("alt"); fault.As(err).Field != "alt" {
+		t.Errorf("a NUL in a text: %v", err)
+	}
 	u, _, err = upload(part(`name="image"; filename=""`, "")+"--x--\r\n", -1, multi)
 	if err != nil || u.File != nil {
 		t.Errorf("no file was chosen: %q, %v", u.File, err)

@@ -50,14 +50,16 @@ func ReadUpload(w http.ResponseWriter, r *http.Request, l Limits) (Upload, error
 		return Upload{}, tooLong(l)
 	}
 	pace := paced(w, body, l.Start)
-	r.Body = http.MaxBytesReader(w, io.NopCloser(pace), most)
+	boundary := boundaryOf(r)
+	r.Body = http.MaxBytesReader(w, io.NopCloser(&withoutNUL{body: pace, delimiter: "\r\n--" + boundary}), most)
 	u := Upload{}
 	values, err := u.parts(r, l)
 	u.Form = Form{values}
 	if pace.err != nil {
 		// The reader of parts may have said something else about it.
 		err = unread(pace.err, l)
-	} else if err == nil && !complete(pace.tail, r) {
+	} else if err == nil && !bytes.Contains(pace.tail, []byte("--"+boundary+"--")) {
+		// The reader of parts does not insist on the last boundary.
 		err = unread(io.ErrUnexpectedEOF, l)
 	}
 	if f := fault.As(err); f.Kind == fault.TooLarge {
@@ -66,11 +68,9 @@ func ReadUpload(w http.ResponseWriter, r *http.Request, l Limits) (Upload, error
 	return u, err
 }
 
-// complete reports whether the last boundary came, which the reader of parts
-// does not insist on.
-func complete(tail []byte, r *http.Request) bool {
-	_, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	return err == nil && bytes.Contains(tail, []byte("--"+params["boundary"]+"--"))
+func boundaryOf(r *http.Request) string {
+	_, params, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) // looked at by kind
+	return params["boundary"]
 }
 
 // parts reads one part after the other, as they come.
