@@ -75,6 +75,13 @@ func TestEventsAreListed(t *testing.T) {
 		"until now": {func(p *stripe.EventListParams) {
 			p.CreatedRange = &stripe.RangeQueryParams{LesserThanOrEqual: start + 600}
 		}, 7},
+		"until the last": {func(p *stripe.EventListParams) {
+			p.CreatedRange = &stripe.RangeQueryParams{LesserThanOrEqual: all[0].Created}
+		}, 7},
+		"before the first": {func(p *stripe.EventListParams) { p.CreatedRange = &stripe.RangeQueryParams{LesserThan: all[6].Created} }, 0},
+		"after the last": {func(p *stripe.EventListParams) {
+			p.CreatedRange = &stripe.RangeQueryParams{GreaterThan: all[0].Created}
+		}, 0},
 		"older than first": {func(p *stripe.EventListParams) { p.StartingAfter = &all[6].ID }, 0},
 		"older than third": {func(p *stripe.EventListParams) { p.StartingAfter = &all[2].ID }, 4},
 	} {

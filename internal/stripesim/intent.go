@@ -12,7 +12,7 @@ const intentColumns = `id, amount, floor(extract(epoch FROM created))::bigint AS
 	latest_charge, metadata, payment_method_types, status, decline_message`
 
 const chargeColumns = `id, amount, amount_refunded, floor(extract(epoch FROM created))::bigint AS created, currency,
-	description, dispute, failure_message, metadata, payment_intent, status, email, method, dispute_state`
+	description, failure_message, metadata, payment_intent, status, email, method, dispute_state`
 
 // attempt is one try to take the money: what becomes of the intent and the
 // charge, by which method, and why it failed if it did.

@@ -188,7 +188,6 @@ type Charge struct {
 	Created              int64             `json:"created"`
 	Currency             string            `json:"currency"`
 	Description          *string           `json:"description"`
-	Dispute              *string           `json:"dispute"`
 	Disputed             bool              `json:"disputed" db:"-"`
 	FailureCode          *string           `json:"failure_code" db:"-"`
 	FailureMessage       *string           `json:"failure_message"`

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"testing"
 	"time"
 
@@ -23,6 +24,11 @@ import (
 func stripeMock(t *testing.T) *client.API {
 	t.Helper()
 	document := must[*spec.Spec](t)(mock.LoadSpec(embedded.OpenAPISpec, ""))
+	for path := range document.Paths { // making checkers for all of Stripe takes seconds
+		if !regexp.MustCompile(`^/v1/(checkout/sessions|refunds|events|payment_intents|charges)(/|$)`).MatchString(string(path)) {
+			delete(document.Paths, path)
+		}
+	}
 	fixtures := must[*spec.Fixtures](t)(mock.LoadFixtures(embedded.OpenAPIFixtures, ""))
 	stub := must[*mock.StubServer](t)(mock.NewStubServer(fixtures, document, false, false))
 	server := httptest.NewServer(http.HandlerFunc(stub.HandleRequest))
@@ -93,14 +99,19 @@ func lists(t *testing.T, api *client.API, intent string, keep func(string, *stri
 	keep("list sessions", si.CheckoutSessionList().LastResponse, si.Err())
 }
 
+func TestAgainstStripesOwnMock(t *testing.T) {
+	t.Parallel()
+	s, api := newStage(t), stripeMock(t)
+	t.Run("shapes", func(t *testing.T) { shapesAgree(t, s, api) })
+	t.Run("misspelled", func(t *testing.T) { bothRefuseMisspelled(t, s, api) })
+}
+
 // Both take every request of ours, and what the simulator answers has the
 // shape of what Stripe answers: no field that Stripe does not have, none of
 // another JSON type.
-func TestRequestsAndAnswersHaveStripesShape(t *testing.T) {
-	t.Parallel()
-	s := newStage(t)
+func shapesAgree(t *testing.T, s *stage, api *client.API) {
 	ours := tuvalRequests(t, s.api, s.sim)
-	theirs := tuvalRequests(t, stripeMock(t), nil)
+	theirs := tuvalRequests(t, api, nil)
 	for name := range theirs {
 		var a, b any
 		if err := json.Unmarshal(ours[name], &a); err != nil {
@@ -122,10 +133,12 @@ func freeForm(field string) bool {
 
 // unlike compares the shape of a, the simulator's, to that of b.
 func unlike(at string, a, b any) (problems []string) {
-	if a == nil || b == nil || isReference(a) && isReference(b) {
+	switch {
+	case a == nil || b == nil:
 		return nil
-	}
-	if kind(a) != kind(b) {
+	case kind(a) != kind(b) && isReference(a) && isReference(b):
+		return nil
+	case kind(a) != kind(b):
 		return []string{fmt.Sprintf("%s is %s, at Stripe %s", at, kind(a), kind(b))}
 	}
 	switch a := a.(type) {
@@ -133,6 +146,7 @@ func unlike(at string, a, b any) (problems []string) {
 		for field, inner := range a {
 			theirs, there := b.(map[string]any)[field]
 			switch {
+			case field == "previous_attributes": // only some events have them
 			case !there:
 				problems = append(problems, fmt.Sprintf("%s.%s is not a field of Stripe's", at, field))
 			case !freeForm(field):
@@ -158,16 +172,12 @@ func isReference(v any) bool {
 
 func kind(v any) string { return fmt.Sprintf("%T", v) }
 
-// The mock's document knows what the simulator must refuse, too.
-func TestTheMockRefusesWhatWeMisspell(t *testing.T) {
-	t.Parallel()
-	api := stripeMock(t)
+func bothRefuseMisspelled(t *testing.T, s *stage, api *client.API) {
 	p := checkout()
 	p.AddExtra("client_referenceid", "pay_1")
 	if _, err := api.CheckoutSessions.New(p); err == nil {
 		t.Error("a parameter that does not exist was taken")
 	}
-	s := newStage(t)
 	_, err := s.api.CheckoutSessions.New(p)
 	refusal(t, err, http.StatusBadRequest, "parameter_unknown", "client_referenceid")
 }
