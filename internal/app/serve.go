@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -54,12 +55,13 @@ func Serve(ctx context.Context, b *Base, roles Roles, out io.Writer) error {
 // server is a process that serves.
 type server struct {
 	*Base
-	roles   Roles
-	out     io.Writer
-	metrics *telemetry.Metrics
-	failed  chan error
-	client  *river.Client[pgx.Tx]
-	stops   []func(ctx context.Context) // run last first
+	roles    Roles
+	out      io.Writer
+	metrics  *telemetry.Metrics
+	failed   chan error
+	listener net.Listener
+	client   *river.Client[pgx.Tx]
+	stops    []func(ctx context.Context) // run last first
 }
 
 // stopWithin bounds a graceful stop.
@@ -77,6 +79,9 @@ func (s *server) onStop(fn func(ctx context.Context)) { s.stops = append(s.stops
 
 func (s *server) start(ctx context.Context) error {
 	s.failed = make(chan error, 4)
+	if err := s.bind(); err != nil {
+		return err
+	}
 	admins := account.NewAdmins(s.Pool, account.DefaultCost(), s.Config.HTTP.RateLimits)
 	welcome, err := s.firstAdmin(ctx, admins)
 	if err != nil {
@@ -94,9 +99,11 @@ func (s *server) start(ctx context.Context) error {
 		return err
 	}
 	if s.Config.HTTP.MetricsAddr != "" {
-		if err := s.listen(s.Config.HTTP.MetricsAddr, s.metrics.Handler()); err != nil {
+		listener, err := bind(s.Config.HTTP.MetricsAddr)
+		if err != nil {
 			return err
 		}
+		s.serve(listener, s.metrics.Handler())
 	}
 	if !s.roles.Web {
 		return nil
@@ -105,9 +112,7 @@ func (s *server) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.listen(s.Config.HTTP.Addr, site); err != nil {
-		return err
-	}
+	s.serve(s.listener, site)
 	s.greet(welcome)
 	return nil
 }
@@ -168,12 +173,34 @@ func (s *server) sender() (mail.Sender, error) {
 	return mail.NewSMTP(s.Config.Mail.SMTP.Reveal(), s.Config.Mail.From)
 }
 
-// listen serves the handler on the address until the process stops.
-func (s *server) listen(addr string, h http.Handler) error {
+// bind takes the site's port before anything refers to its address: port 0
+// means any, and becomes the real one in the address people use.
+func (s *server) bind() error {
+	if !s.roles.Web {
+		return nil
+	}
+	var err error
+	if s.listener, err = bind(s.Config.HTTP.Addr); err != nil {
+		return err
+	}
+	s.onStop(func(context.Context) { _ = s.listener.Close() })
+	if base, any := strings.CutSuffix(s.Config.HTTP.BaseURL, ":0"); any {
+		_, port, _ := net.SplitHostPort(s.listener.Addr().String())
+		s.Config.HTTP.BaseURL = base + ":" + port
+	}
+	return nil
+}
+
+func bind(addr string) (net.Listener, error) {
 	listener, err := net.Listen("tcp", addr)
 	if err != nil {
-		return fmt.Errorf("cannot listen on %s (is Tuval running already?): %w", addr, err)
+		return nil, fmt.Errorf("cannot listen on %s (is Tuval running already?): %w", addr, err)
 	}
+	return listener, nil
+}
+
+// serve answers on the listener until the process stops.
+func (s *server) serve(listener net.Listener, h http.Handler) {
 	server := &http.Server{
 		Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 60 * time.Second, WriteTimeout: 90 * time.Second,
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
@@ -189,5 +216,4 @@ func (s *server) listen(addr string, h http.Handler) error {
 			_ = server.Close()
 		}
 	})
-	return nil
 }

@@ -71,7 +71,9 @@ func (e *Error) With(name string, value any) *Error {
 func New(kind Kind, msg string) *Error { return &Error{Kind: kind, Code: kind.code(), Msg: msg} }
 
 // Field refuses one input; the message names its limit.
-func Field(name, msg string) *Error { return &Error{Kind: Invalid, Code: "invalid", Field: name, Msg: msg} }
+func Field(name, msg string) *Error {
+	return &Error{Kind: Invalid, Code: "invalid", Field: name, Msg: msg}
+}
 
 // Taken says that somebody else has some of the blocks.
 func Taken(msg string) *Error { return &Error{Kind: Conflict, Code: "taken", Msg: msg} }
