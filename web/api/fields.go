@@ -1,0 +1,94 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"tuval/internal/fault"
+	"tuval/internal/grid"
+)
+
+// fields are the values of a body, not judged yet. The first that is wrong is
+// kept, so that all can be asked for before anybody looks.
+type fields struct {
+	values map[string]json.RawMessage
+	err    error
+}
+
+func (f *fields) wrong(err error) {
+	if f.err == nil {
+		f.err = err
+	}
+}
+
+func (f *fields) has(name string) bool { return f.values[name] != nil }
+
+// integer is how JSON writes a whole number. 1e1 and 1.0 are whole numbers as
+// well, but nobody who means one writes it like that.
+var integer = regexp.MustCompile(`^-?(0|[1-9][0-9]*)$`)
+
+// number is a required whole number.
+func (f *fields) number(name string, least, most int64) int64 {
+	raw := string(f.values[name])
+	n, err := strconv.ParseInt(raw, 10, 64)
+	if !integer.MatchString(raw) || err != nil || n < least || n > most {
+		f.wrong(fault.Field(name, fmt.Sprintf("%s must be a whole number from %d to %d", name, least, most)))
+	}
+	return n
+}
+
+// text is a text; one that was not sent is empty.
+func (f *fields) text(name string) string {
+	raw, sent := f.values[name]
+	if !sent {
+		return ""
+	}
+	var s string
+	if raw[0] != '"' || json.Unmarshal(raw, &s) != nil {
+		f.wrong(fault.Field(name, name+" must be a text, in double quotes"))
+		return ""
+	}
+	// The decoder mends escapes that stand for no character.
+	meant := bytes.Count(raw, []byte("\uFFFD")) + bytes.Count(bytes.ToLower(raw), []byte(`\ufffd`))
+	if strings.Contains(s, "\x00") || strings.Count(s, "\uFFFD") > meant {
+		f.wrong(fault.Field(name, name+" holds something that is no character"))
+	}
+	return s
+}
+
+// rule reads a text through a rule that cleans or refuses it. A refusal that
+// names no field is about this one.
+func rule[T any](f *fields, name string, clean func(string) (T, error)) T {
+	s := f.text(name)
+	v, err := clean(s)
+	if err != nil {
+		refusal := fault.As(err)
+		if refusal.Field == "" {
+			named := *refusal
+			named.Field, refusal = name, &named
+		}
+		f.wrong(refusal)
+	}
+	return v
+}
+
+// rectFields are the names of a rect's fields.
+var rectFields = []string{"x", "y", "w", "h"}
+
+// rect is a rect that lies on the canvas whole.
+func (f *fields) rect() grid.Rect {
+	x, y := f.number("x", 0, grid.Cols-1), f.number("y", 0, grid.Rows-1)
+	w, h := f.number("w", 1, grid.Cols), f.number("h", 1, grid.Rows)
+	if f.err != nil {
+		return grid.Rect{}
+	}
+	r, err := grid.New(int(x), int(y), int(w), int(h))
+	if err != nil {
+		f.wrong(err)
+	}
+	return r
+}
