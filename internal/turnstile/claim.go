@@ -48,7 +48,7 @@ WITH rect AS MATERIALIZED (
       AND NOT EXISTS (SELECT FROM seen) AND NOT EXISTS (SELECT FROM met)
     RETURNING 1
 )
-SELECT (SELECT count(*) FROM won), coalesce((SELECT running FROM seen), (SELECT running FROM met))`
+SELECT (SELECT count(*) FROM won) AS taken, coalesce((SELECT running FROM seen), (SELECT running FROM met)) AS running`
 
 // sqlTakeover is sqlClaim for a claim that is given the blocks of others. It
 // works on the union of all rects, cut into pieces of rows: all are locked in
@@ -90,7 +90,8 @@ WITH rect AS MATERIALIZED (
       AND NOT EXISTS (SELECT FROM seen) AND NOT EXISTS (SELECT FROM met)
     RETURNING l.wanted
 )
-SELECT (SELECT count(*) FROM won WHERE wanted), coalesce((SELECT running FROM seen), (SELECT running FROM met))`
+SELECT (SELECT count(*) FROM won WHERE wanted) AS taken,
+       coalesce((SELECT running FROM seen), (SELECT running FROM met)) AS running`
 
 // Claim takes all of l.Rect for l.Claim until the given instant, or nothing.
 //

@@ -14,7 +14,7 @@ const sqlOwners = `
 WITH rect AS MATERIALIZED (
     SELECT ARRAY(SELECT generate_series($1::int4, $2::int4)::int2) AS ys
 )
-SELECT claim_id, bool_and(leased_until <= now())
+SELECT claim_id, bool_and(leased_until <= now()) AS lapsed
 FROM blocks
 WHERE y = ANY ((SELECT ys FROM rect)::int2[]) AND x BETWEEN $3::int2 AND $4::int2 AND claim_id IS NOT NULL
 GROUP BY claim_id
