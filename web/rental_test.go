@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"tuval/internal/stripesim"
 )
@@ -83,8 +84,7 @@ func TestAHoldThatIsOverIsOverForEveryClick(t *testing.T) {
 	s := newStack(t)
 	b := s.browser()
 	path := b.hold(1, 1, 2, 2)
-	s.exec(`UPDATE rentals SET leased_until = now() - interval '1 second', counted_from = now() - interval '11 minutes'`)
-	s.exec(`UPDATE blocks SET leased_until = now() - interval '1 second' WHERE leased_until > now()`)
+	s.age(11 * time.Minute)
 	for _, scripts := range []bool{false, true} {
 		b.htmx = scripts
 		b.post(path+"/keep").wants(http.StatusGone).whole(!scripts).has("div", "id", "rental").says("Your hold has ended")

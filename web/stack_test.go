@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"tuval/internal/account"
+	"tuval/internal/age"
 	"tuval/internal/gateway"
 	"tuval/internal/jobs"
 	"tuval/internal/limits"
@@ -152,6 +153,14 @@ func (s *stack) applyEvents() {
 func (s *stack) exec(sql string, args ...any) {
 	s.t.Helper()
 	if _, err := s.pool.Exec(s.ctx(), sql, args...); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// age lets time pass.
+func (s *stack) age(by time.Duration) {
+	s.t.Helper()
+	if err := age.Move(s.ctx(), s.pool, by); err != nil {
 		s.t.Fatal(err)
 	}
 }

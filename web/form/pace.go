@@ -14,6 +14,8 @@ const (
 	startTime = 20 * time.Second // before any rate is asked for
 	leastRate = 4 << 10          // bytes a second, on average, from then on
 	fullTime  = 5 * time.Minute  // for all of it
+	// answerTime is for judging what came and for the answer's way back.
+	answerTime = time.Minute
 )
 
 type pace struct {
@@ -31,7 +33,10 @@ type pace struct {
 const tailBytes = 512
 
 func paced(w http.ResponseWriter, body io.Reader, start time.Duration) *pace {
-	return &pace{body: body, control: http.NewResponseController(w), begun: time.Now(), start: start}
+	control := http.NewResponseController(w)
+	// The server counts its time to answer from the beginning of the request.
+	_ = control.SetWriteDeadline(time.Now().Add(fullTime + answerTime))
+	return &pace{body: body, control: control, begun: time.Now(), start: start}
 }
 
 // Read waits for the next piece until what has come so far would be too
