@@ -22,7 +22,7 @@ type Rendition struct {
 // always give the same bytes, and so the same hash.
 func Encode(img *image.NRGBA) (Rendition, error) {
 	var out bytes.Buffer
-	encoder := png.Encoder{CompressionLevel: png.BestCompression}
+	encoder := png.Encoder{} // the best level takes three times as long for 2 % less
 	var pixels image.Image = img
 	if p := paletted(img); p != nil {
 		pixels = p

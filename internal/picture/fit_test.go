@@ -30,6 +30,29 @@ func TestRampIsSmooth(t *testing.T) {
 	}
 }
 
+// TestLargePicturesAreAveraged: whatever the odd size, each pixel shows what
+// was at its place, in full alpha, without steps.
+func TestLargePicturesAreAveraged(t *testing.T) {
+	t.Parallel()
+	for _, size := range []image.Point{{1000, 750}, {1003, 751}, {999, 748}} {
+		img := image.NewNRGBA(image.Rectangle{Max: size})
+		for y := range size.Y {
+			for x := range size.X {
+				img.SetNRGBA(x, y, color.NRGBA{uint8(x * 256 / size.X), uint8(y * 256 / size.Y), 77, 255})
+			}
+		}
+		_, two := fit(t, encode(t, img), picture.Box{W: 40, H: 30}, picture.Cover)
+		for y := range 60 {
+			for x := range 80 {
+				want := color.NRGBA{uint8((2*x + 1) * 256 / 160), uint8((2*y + 1) * 256 / 120), 77, 255}
+				if got := two.NRGBAAt(x, y); !near(got, want, 2) {
+					t.Fatalf("%v at %d,%d: %v, want %v", size, x, y, got, want)
+				}
+			}
+		}
+	}
+}
+
 func TestHalfAlphaKeepsItsColour(t *testing.T) {
 	t.Parallel()
 	// A half transparent red square on nothing: no pixel may be darker than red.
@@ -39,7 +62,7 @@ func TestHalfAlphaKeepsItsColour(t *testing.T) {
 			img.SetNRGBA(x, y, color.NRGBA{255, 0, 0, 128})
 		}
 	}
-	for _, box := range []picture.Box{{20, 20}, {130, 130}} {
+	for _, box := range []picture.Box{{8, 8}, {20, 20}, {130, 130}} {
 		one, two := fit(t, encode(t, img), box, picture.Contain)
 		for _, out := range []*image.NRGBA{one, two} {
 			for i := 0; i < len(out.Pix); i += 4 {

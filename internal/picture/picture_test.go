@@ -119,7 +119,7 @@ func TestAcceptedFiles(t *testing.T) {
 	for name, want := range accepted {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for _, box := range []picture.Box{{64, 48}, {40, 30}, {200, 150}} {
+			for _, box := range []picture.Box{{64, 48}, {40, 30}, {200, 150}, {8, 6}} {
 				r, err := studio.Render(t.Context(), read(t, name), box, picture.Contain)
 				if err != nil {
 					t.Fatal(err)

@@ -41,6 +41,10 @@ func TestProfilesAreApplied(t *testing.T) {
 			}
 			checkRendition(t, r.One, 64, 48, c.want)
 			checkRendition(t, r.Two, 128, 96, c.want)
+			if r, err = studio.Render(t.Context(), c.data, picture.Box{W: 8, H: 6}, picture.Cover); err != nil {
+				t.Fatal(err)
+			}
+			checkRendition(t, r.One, 8, 6, c.want)
 		})
 	}
 }

@@ -2,6 +2,7 @@ package picture
 
 import (
 	"context"
+	"runtime/debug"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -50,6 +51,7 @@ func (s *Studio) Render(ctx context.Context, data []byte, b Box, m Mode) (Rendit
 		return Renditions{}, busy(err)
 	}
 	defer s.slots.Release(turns)
+	defer h.cleanUp()
 	p, err := h.decode(ctx, data)
 	if gone := ctx.Err(); gone != nil {
 		return Renditions{}, busy(gone)
@@ -58,6 +60,15 @@ func (s *Studio) Render(ctx context.Context, data []byte, b Box, m Mode) (Rendit
 		return Renditions{}, err
 	}
 	return p.renditions(b, m)
+}
+
+// cleanUp gives the memory of a large picture back before the next one is
+// unpacked. Left alone, the collector lets the heap double first.
+func (h header) cleanUp() {
+	const large = 32 << 20
+	if h.memory > large {
+		debug.FreeOSMemory()
+	}
 }
 
 func busy(cause error) error {
