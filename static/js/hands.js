@@ -16,6 +16,7 @@ export function hands(surface, state, act) {
   let gesture = null;
   let corner = null;
   let space = false;
+  let entered = false;
 
   const at = (event) => {
     const r = surface.getBoundingClientRect();
@@ -235,7 +236,7 @@ export function hands(surface, state, act) {
 
   const keys = {
     "+": () => zoom(1.5), "=": () => zoom(1.5), "-": () => zoom(1 / 1.5), _: () => zoom(1 / 1.5),
-    0: () => act.view(WHOLE), Enter: () => act.enter(), " ": () => { space = true; },
+    0: () => act.view(WHOLE), Enter: () => { entered = true; }, " ": () => { space = true; },
     Escape() {
       corner = null;
       if (gesture) finish("cancel");
@@ -260,6 +261,12 @@ export function hands(surface, state, act) {
     space = true;
   });
   addEventListener("keyup", (event) => { if (event.key === " ") space = false; });
+  // Only when the key is up again: a button that has the focus while Enter is
+  // still down would be pressed by its repetition.
+  surface.addEventListener("keyup", (event) => {
+    if (event.key === "Enter" && entered) act.enter();
+    entered = false;
+  });
 
   return { zoom, cancel: () => finish("cancel"), forget: () => { corner = null; } };
 }
