@@ -60,7 +60,8 @@
 //
 //	form method=post            guarded: a second submit while one is on its way is
 //	                            dropped; buttons come back from the back/forward cache.
-//	                            data-many on the form switches the guard off.
+//	                            data-many on the form switches the guard off. Of the
+//	                            forms inside an element with data-one, one at a time.
 //	data-countdown="581"        seconds that remain by the server; at 0 the element's
 //	                            data-done is done: "reload" asks the server for the page
 //	                            again, "event" only sends tuval:elapsed. data-gone holds

@@ -58,7 +58,8 @@ addEventListener("submit", (event) => {
   if (form.method !== "post" || "many" in form.dataset) return;
   const offline = navigator.onLine === false;
   if (offline) toast("You are offline. Nothing was sent; what you typed stays here.");
-  if (offline || "busy" in form.dataset) {
+  const others = form.closest("[data-one]")?.querySelector("form[data-busy]");
+  if (offline || others || "busy" in form.dataset) {
     event.preventDefault();
     event.stopImmediatePropagation();
     return;

@@ -1,11 +1,3 @@
-// Stories shows every page in every state with invented data, so that people
-// can look at them without a database, a payment or a moderator. It is a tool
-// for development: the product does not import it.
-//
-//	go run ./views/stories -addr 127.0.0.1:8090
-//
-// Each page adds its states in a file of its own, by a function that returns
-// stories and is named in allStories.
 package main
 
 import (
