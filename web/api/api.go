@@ -39,12 +39,13 @@ type api struct {
 	Deps
 	mux   *http.ServeMux
 	shown shown
+	turns chan struct{} // see once
 }
 
 // New makes the handler of everything below /api/. It expects to stand behind
 // the site's own middleware, which tells it who asks and from where.
 func New(d Deps) http.Handler {
-	a := &api{Deps: d, mux: http.NewServeMux()}
+	a := &api{Deps: d, mux: http.NewServeMux(), turns: make(chan struct{}, turns)}
 	a.routes()
 	return http.HandlerFunc(a.dispatch)
 }
@@ -108,6 +109,12 @@ func (u *unsent) Header() http.Header { return u.header }
 func (u *unsent) WriteHeader(status int) { u.status = status }
 
 func (u *unsent) Write(b []byte) (int, error) { return len(b), nil }
+
+// nothing answers that there is nothing more to say.
+func nothing(w http.ResponseWriter) {
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(http.StatusNoContent)
+}
 
 // refuse answers with a refusal.
 func refuse(w http.ResponseWriter, r *http.Request, err error) {

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"tuval/internal/fault"
 	"tuval/internal/grid"
@@ -58,6 +59,22 @@ func (f *fields) text(name string) string {
 		f.wrong(fault.Field(name, name+" holds something that is no character"))
 	}
 	return s
+}
+
+// instant is an instant as RFC 3339 writes it, in any zone; nil when it was not
+// sent.
+func (f *fields) instant(name string) *time.Time {
+	if !f.has(name) {
+		return nil
+	}
+	var t time.Time
+	// Year 10000, which a zone can make of 9999, has no RFC 3339 form.
+	if err := t.UnmarshalText([]byte(f.text(name))); err != nil || t.UTC().Year() > 9999 {
+		f.wrong(fault.Field(name, name+" must be an instant of RFC 3339, as in 2027-01-31T15:00:00Z"))
+		return nil
+	}
+	t = t.UTC()
+	return &t
 }
 
 // rule reads a text through a rule that cleans or refuses it. A refusal that

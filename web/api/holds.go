@@ -12,7 +12,6 @@ import (
 	"tuval/internal/money"
 	"tuval/internal/rental"
 	"tuval/web/reply"
-	"tuval/web/visitor"
 )
 
 // heldJSON is a hold as it was placed or kept.
@@ -36,6 +35,10 @@ func heldOf(h market.Held) heldJSON {
 // hold places a hold, for anybody. The token it answers with is what everything
 // else about the rental is asked with.
 func (a *api) hold(w http.ResponseWriter, r *http.Request) error {
+	v, err := a.holder(r)
+	if err != nil {
+		return err
+	}
 	f, err := read(w, r, rectFields...)
 	if err != nil {
 		return err
@@ -43,10 +46,6 @@ func (a *api) hold(w http.ResponseWriter, r *http.Request) error {
 	rect := f.rect()
 	if f.err != nil {
 		return f.err
-	}
-	v, err := a.holder(r)
-	if err != nil {
-		return err
 	}
 	if err := a.Limits.Holds.Allow(v.NetworkKey()); err != nil {
 		return err
@@ -82,17 +81,37 @@ func (a *api) elsewhere(ctx context.Context, rect grid.Rect, err error) error {
 	return lost.With("suggestions", near)
 }
 
-// keyHeader is by what a client says that it asks the same again.
-const keyHeader = "Idempotency-Key"
-
-// request is how the market recognises a request that is sent again.
-func request(r *http.Request, v visitor.Visitor, body any) (market.Request, error) {
-	req := market.Request{Scope: r.Method + " " + r.URL.Path, Caller: v.Caller(), Body: body, Field: keyHeader}
-	switch keys := r.Header.Values(keyHeader); {
-	case len(keys) == 1 && keys[0] != "":
-		req.Key = keys[0]
-	case len(keys) > 0:
-		return req, fault.Field(keyHeader, keyHeader+" must be 8 to 200 printable ASCII characters, sent once")
+// keep prolongs a hold, once.
+func (a *api) keep(w http.ResponseWriter, r *http.Request) error {
+	v, err := a.buyer(r)
+	if err != nil {
+		return err
 	}
-	return req, nil
+	if _, err := read(w, r); err != nil {
+		return err
+	}
+	key := r.PathValue("id")
+	req, err := request(r, v, key)
+	if err != nil {
+		return err
+	}
+	held, err := a.Market.Keep(r.Context(), v.Who(), key, req)
+	if err != nil {
+		return err
+	}
+	reply.JSON(w, r, http.StatusOK, heldOf(held))
+	return nil
+}
+
+// letGo gives a hold or a checkout up. Doing it again changes nothing.
+func (a *api) letGo(w http.ResponseWriter, r *http.Request) error {
+	v, err := a.buyer(r)
+	if err != nil {
+		return err
+	}
+	if err := a.Market.Cancel(r.Context(), v.Who(), r.PathValue("id")); err != nil {
+		return err
+	}
+	nothing(w)
+	return nil
 }

@@ -15,6 +15,22 @@ func (a *api) routes() {
 
 	usual := a.per(a.Limits.API)
 	a.on("POST /api/v1/holds", usual, a.hold)
+	a.on("POST /api/v1/holds/{id}/keep", usual, a.keep)
+	a.on("DELETE /api/v1/holds/{id}", usual, a.letGo)
+	a.on("GET /api/v1/rentals/{id}", usual, a.rental)
+	a.on("POST /api/v1/rentals/{id}/checkout", usual, a.checkout)
+	a.on("PUT /api/v1/rentals/{id}/creative", usual, a.submit)
+	a.on("GET /api/v1/rentals/{id}/pictures/{hash}", usual, a.picture)
+
+	a.on("GET /api/v1/admin/reviews", usual, a.reviews)
+	a.on("POST /api/v1/admin/creatives/{id}/approve", usual, a.approve)
+	a.on("POST /api/v1/admin/creatives/{id}/reject", usual, a.reject)
+	a.on("GET /api/v1/admin/blocked", usual, a.blocked)
+	a.on("POST /api/v1/admin/blocked", usual, a.block)
+	a.on("DELETE /api/v1/admin/blocked/{id}", usual, a.unblock)
+	a.on("GET /api/v1/admin/anomalies", usual, a.anomalies)
+	a.on("GET /api/v1/admin/rentals", usual, a.rentals)
+	a.on("GET /api/v1/admin/ledger", usual, a.ledger)
 }
 
 // per counts a call for the network it comes from.
