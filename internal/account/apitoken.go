@@ -117,3 +117,7 @@ func (a *Admins) AdminByToken(ctx context.Context, token string) (Admin, error) 
 func badToken() error {
 	return fault.New(fault.Unauthenticated, "This needs a valid admin token, sent as Authorization: Bearer <token>.")
 }
+
+// IsAdminToken reports whether a token has the form of an admin's. It says
+// nothing about whether it is valid.
+func IsAdminToken(token string) bool { return looksLike(token, adminPrefix) }
