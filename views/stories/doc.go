@@ -1,4 +1,4 @@
-// Stories shows every page in every state with invented data, so that people
+// Command stories shows every page in every state with invented data, so that people
 // can look at them without a database, a payment or a moderator. It is a tool
 // for development: the product does not import it.
 //
