@@ -1,7 +1,5 @@
 package grid
 
-import "sort"
-
 // Taken is a picture of which blocks are not free, row by row.
 type Taken [Rows][Cols]bool
 
@@ -32,36 +30,40 @@ func (t *Taken) Count(r Rect) int {
 // instead. Nearness is the squared distance of the corners in blocks.
 func (t *Taken) Nearest(want Rect, limit int) []Rect {
 	sums := t.sums()
-	var free []Rect
+	var found []Rect
+	for range limit {
+		r, any := sums.nearest(want, found)
+		if !any {
+			break
+		}
+		found = append(found, r)
+	}
+	return found
+}
+
+// nearest is the free rect next to want that overlaps none of the others.
+func (s *sums) nearest(want Rect, others []Rect) (Rect, bool) {
+	var best Rect
+	least := -1
 	for y := 0; y+want.H <= Rows; y++ {
 		for x := 0; x+want.W <= Cols; x++ {
 			r := Rect{X: x, Y: y, W: want.W, H: want.H}
-			if sums.count(r) == 0 {
-				free = append(free, r)
+			distance := (x-want.X)*(x-want.X) + (y-want.Y)*(y-want.Y)
+			if (least < 0 || distance < least) && s.count(r) == 0 && !r.overlapsAny(others) {
+				best, least = r, distance
 			}
 		}
 	}
-	distance := func(r Rect) int { return (r.X-want.X)*(r.X-want.X) + (r.Y-want.Y)*(r.Y-want.Y) }
-	sort.SliceStable(free, func(i, j int) bool { return distance(free[i]) < distance(free[j]) })
-	return apart(free, limit)
+	return best, least >= 0
 }
 
-// apart keeps the first limit rects that overlap none kept before.
-func apart(rects []Rect, limit int) []Rect {
-	var kept []Rect
-next:
-	for _, r := range rects {
-		if len(kept) == limit {
-			break
+func (r Rect) overlapsAny(others []Rect) bool {
+	for _, o := range others {
+		if r.Overlaps(o) {
+			return true
 		}
-		for _, k := range kept {
-			if k.Overlaps(r) {
-				continue next
-			}
-		}
-		kept = append(kept, r)
 	}
-	return kept
+	return false
 }
 
 // sums are prefix sums, so that counting any rect costs four reads.

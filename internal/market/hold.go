@@ -72,6 +72,16 @@ func (m *Market) Hold(ctx context.Context, who Who, rect grid.Rect, req Request)
 	if held, again, err := m.turnAway(ctx, who, rect, req); again || err != nil {
 		return held, err
 	}
+	waited, done, err := m.turns.take(ctx, string(who.Address))
+	if err != nil {
+		return Held{}, err
+	}
+	defer done()
+	if waited { // whoever was ahead may have won
+		if held, again, err := m.turnAway(ctx, who, rect, req); again || err != nil {
+			return held, err
+		}
+	}
 	held, err := once(ctx, m, "hold", req, func(ctx context.Context, tx pgx.Tx) (Held, error) {
 		return m.holdTx(ctx, tx, who, rect, price)
 	})

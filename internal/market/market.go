@@ -62,6 +62,7 @@ type Market struct {
 	stripe Stripe
 	rules  Rules
 	log    *slog.Logger
+	turns  turns
 }
 
 // New makes a market over the pool's database.
