@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"tuval/internal/db"
 	"tuval/internal/fault"
 )
 
@@ -48,13 +49,14 @@ func Status(k fault.Kind) int {
 const soon = time.Second
 
 // Refusal is err as the refusal to answer with, for any error at all: a body
-// that was too long is TooLarge, something that took too long or that the
-// client broke off is Unavailable, whatever else is unexpected is Internal.
+// that was too long is TooLarge; something that took too long or that the
+// client broke off, and a busy or absent database, are Unavailable; whatever
+// else is unexpected is Internal.
 // Limited and Unavailable say when to come back.
 func Refusal(err error) *fault.Error {
 	f := fault.As(err)
 	if f.Kind == fault.Internal {
-		f = unexpected(f, err)
+		f = unexpected(err)
 	}
 	if f.Kind == fault.Limited || f.Kind == fault.Unavailable {
 		c := *f
@@ -64,7 +66,7 @@ func Refusal(err error) *fault.Error {
 	return f
 }
 
-func unexpected(f *fault.Error, err error) *fault.Error {
+func unexpected(err error) *fault.Error {
 	var long *http.MaxBytesError
 	switch {
 	case errors.As(err, &long):
@@ -72,7 +74,8 @@ func unexpected(f *fault.Error, err error) *fault.Error {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return fault.Away("This took too long. Please try again.", soon).Because(err)
 	}
-	return f
+	// A read outside a transaction meets a busy or absent database here.
+	return fault.As(db.Explain("answer", err))
 }
 
 // Size writes a number of bytes for people.
