@@ -14,9 +14,11 @@
 //
 // DefaultLimits has the numbers. A file is measured by its header before a
 // pixel is unpacked, so a small file that claims a huge picture costs nothing.
-// A picture within the limits that would still need too much memory to open
-// (a progressive JPEG above some 25 megapixels without chroma subsampling) is
-// refused with a hint; files people have are far below that.
+// A picture within the limits that would still need too much memory to open is
+// refused with a hint; that takes a progressive JPEG of more than some 27
+// megapixels without chroma subsampling, or an interlaced PNG of more than 34
+// megapixels with 16 bits a channel. With two decodings at work the process
+// stays below half a gigabyte, whatever is sent.
 //
 // # Fitting
 //
@@ -24,16 +26,19 @@
 // all of the picture, centred, and leaves the rest transparent: the ground of
 // the canvas shows through, never black. Scaling is Catmull-Rom with 16 bits a
 // channel in premultiplied alpha, so that edges of transparent parts are
-// neither dark nor light. A picture that has the size of the blocks already is
-// kept pixel by pixel. Small pictures are scaled up smoothly.
+// neither dark nor light; much larger pictures are averaged first. A picture
+// that has the size of the blocks already is kept pixel by pixel. Small
+// pictures are scaled up smoothly.
 //
 // # Why PNG
 //
 // What was approved must be exactly what is shown, also in mails: PNG is
 // lossless with exact alpha, is read by everything, and by Go itself, so that
 // composing the canvas never depends on another codec. Pictures of at most 256
-// colours are written with a palette. Most areas are small (6 x 4 blocks: a few
-// kB); the largest photo (1,000 blocks at 2x) takes about 0.8 MB.
+// colours are written with a palette. A photo takes about a byte a pixel (400
+// kB for the largest area, 1,000 blocks at 2x; 10 kB for 6 x 4 blocks);
+// lossless WebP would take a quarter less, lossy WebP would not be the picture
+// that was approved.
 //
 // # Why so much by hand
 //

@@ -45,7 +45,7 @@ func TestLargePicturesAreAveraged(t *testing.T) {
 		for y := range 60 {
 			for x := range 80 {
 				want := color.NRGBA{uint8((2*x + 1) * 256 / 160), uint8((2*y + 1) * 256 / 120), 77, 255}
-				if got := two.NRGBAAt(x, y); !near(got, want, 2) {
+				if got := two.NRGBAAt(x, y); !near(got, want, 2) || got.B != 77 || got.A != 255 {
 					t.Fatalf("%v at %d,%d: %v, want %v", size, x, y, got, want)
 				}
 			}
@@ -102,9 +102,9 @@ func TestCoverCutsOffEvenly(t *testing.T) {
 	for y := range 100 {
 		for x := range 300 {
 			c := green
-			if x < 95 {
+			if x < 100 {
 				c = red
-			} else if x >= 205 {
+			} else if x >= 200 {
 				c = blue
 			}
 			img.SetNRGBA(x, y, c)
@@ -149,24 +149,36 @@ func TestRightSizeIsKeptPixelByPixel(t *testing.T) {
 
 func TestSmallPalettesAreKept(t *testing.T) {
 	t.Parallel()
-	img := image.NewNRGBA(image.Rect(0, 0, 100, 100))
-	for i := range img.Pix {
-		img.Pix[i] = uint8(i / 4 % 16 * 16)
+	for colours, palette := range map[int]bool{1: true, 16: true, 256: true, 257: false} {
+		img := image.NewNRGBA(image.Rect(0, 0, 100, 100))
+		for i := range 100 * 100 {
+			n := i % colours
+			img.SetNRGBA(i%100, i/100, color.NRGBA{uint8(n), uint8(n / 2), uint8(n >> 8), uint8(255 - n%100)})
+		}
+		r, err := picture.Encode(img)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back := decodePNG(t, r)
+		if _, ok := back.(*image.Paletted); ok != palette {
+			t.Errorf("%d colours: %T", colours, back)
+		}
+		for y := range 100 {
+			for x := range 100 {
+				if got, want := nrgba(back.At(x, y)), img.NRGBAAt(x, y); !near(got, want, 1) {
+					t.Fatalf("%d colours at %d,%d: %v, want %v", colours, x, y, got, want)
+				}
+			}
+		}
 	}
+}
+
+func TestSamePixelsSameHash(t *testing.T) {
+	t.Parallel()
+	img := filled(30, 20, color50)
 	r, err := picture.Encode(img)
 	if err != nil {
 		t.Fatal(err)
-	}
-	p, ok := decodePNG(t, r).(*image.Paletted)
-	if !ok || len(p.Palette) != 16 {
-		t.Fatalf("%T", decodePNG(t, r))
-	}
-	for y := range 100 {
-		for x := range 100 {
-			if got, want := nrgba(p.At(x, y)), img.NRGBAAt(x, y); got != want && want.A != 0 {
-				t.Fatalf("%d,%d: %v, want %v", x, y, got, want)
-			}
-		}
 	}
 	again, err := picture.Encode(img)
 	if err != nil || again.Hash != r.Hash {

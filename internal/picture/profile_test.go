@@ -102,7 +102,7 @@ func TestBrokenProfilesAreIgnored(t *testing.T) {
 		"cut off":          withPNGProfile(t, quad, deflate(t, good[:150])),
 		"empty":            withPNGProfile(t, quad, deflate(t, nil)),
 		"not compressed":   withPNGProfile(t, quad, good),
-		"a bomb":           withPNGProfile(t, quad, deflate(t, make([]byte, 8<<20))),
+		"a bomb":           withPNGProfile(t, quad, deflate(t, make([]byte, 24<<20))),
 		"ink for light":    withPNGProfile(t, quad, deflate(t, inkProfile())),
 		"missing part":     bytes.Replace(withJPEGProfile(read(t, "ok_quad.jpg"), good, 3), []byte("ICC_PROFILE\x00\x02"), []byte("ICC_PROFILE\x00\x09"), 1),
 		"light for ink":    withJPEGProfile(read(t, "../more/cmyk.jpg"), good, 1),

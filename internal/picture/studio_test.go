@@ -8,9 +8,12 @@ import (
 	"hash/crc32"
 	"image"
 	"io"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/iotest"
+	"testing/synctest"
 	"time"
 
 	"tuval/internal/fault"
@@ -23,24 +26,27 @@ import (
 // Not parallel: it counts what the process allocates.
 func TestBombsCostNothing(t *testing.T) {
 	studio := picture.NewStudio(picture.DefaultLimits())
-	bombs := map[string][]byte{
-		"1 bit":            read(t, "bomb_40000x40000_1bit.png"),
-		"lying":            read(t, "lying_header_100000x100000.png"),
-		"overflow":         read(t, "overflow_header.png"),
-		"long chunk":       withPNGChunkLength(read(t, "ok_quad.png"), 0xfffffff0),
-		"progressive jpeg": jpegHeader(t, 6300, 6300, 0xc2, 0x11),
-		"gif":              []byte("GIF89a\xff\xff\xff\xff\x00\x00\x00"),
-		"webp":             riff(riffChunk("VP8L", []byte{0x2f, 0xff, 0xff, 0xff, 0x0f})),
-		"scans":            bytes.Repeat([]byte("\xff\xd8\xff\xda\x00\x02"), 300),
+	bombs := map[string]struct {
+		data []byte
+		says string
+	}{
+		"1 bit":            {read(t, "bomb_40000x40000_1bit.png"), sayPixels},
+		"lying":            {read(t, "lying_header_100000x100000.png"), sayPixels},
+		"overflow":         {read(t, "overflow_header.png"), sayPixels},
+		"long chunk":       {withPNGChunkLength(read(t, "ok_quad.png"), 0xfffffff0), sayDamaged},
+		"progressive jpeg": {jpegHeader(t, 6300, 6300, 0xc2, 0x11), "too much memory"},
+		"gif":              {[]byte("GIF89a\xff\xff\xff\xff\x00\x00\x00"), sayPixels},
+		"webp":             {riff(riffChunk("VP8L", []byte{0x2f, 0xff, 0xff, 0xff, 0x0f})), sayPixels},
+		"scans":            {append(jpegHeader(t, 100, 100, 0xc2, 0x11)[:24], bytes.Repeat([]byte("\xff\xda\x00\x02"), 300)...), "too many scans"},
 	}
-	for name, data := range bombs {
+	for name, bomb := range bombs {
 		before, start := allocated(), time.Now()
 		var all sync.WaitGroup
 		for range 10 {
 			all.Go(func() {
-				_, err := studio.Render(t.Context(), data, picture.Box{W: 100, H: 100}, picture.Cover)
-				if e := fault.As(err); err == nil || e.Kind != fault.Invalid || e.Field != "image" {
-					t.Errorf("%s: %v", name, err)
+				_, err := studio.Render(t.Context(), bomb.data, picture.Box{W: 100, H: 100}, picture.Cover)
+				if e := fault.As(err); e.Kind != fault.Invalid || e.Field != "image" || !strings.Contains(e.Error(), bomb.says) {
+					t.Errorf("%s: %v; want it to say %q", name, err, bomb.says)
 				}
 			})
 		}
@@ -93,84 +99,77 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// blocker is a context whose end can be awaited by asking for it: a decoder
-// that reads under it stands still until told.
-type blocker struct {
+// gate is a context that stops each decoder that reads under it, and counts
+// them.
+type gate struct {
 	context.Context
-	entered chan struct{}
-	release chan struct{}
+	inside *atomic.Int32
+	open   chan struct{}
 }
 
-// Err tells that a decoder asks, and lets it wait.
-func (b blocker) Err() error {
-	b.entered <- struct{}{}
-	<-b.release
-	return b.Context.Err()
+func newGate(t *testing.T) gate { return gate{t.Context(), new(atomic.Int32), make(chan struct{})} }
+
+// Err is asked by a decoder before each read.
+func (g gate) Err() error {
+	g.inside.Add(1)
+	<-g.open
+	return g.Context.Err()
 }
 
 func TestAtMostTwoAtOnce(t *testing.T) {
 	t.Parallel()
 	studio := picture.NewStudio(picture.DefaultLimits())
-	data, box := read(t, "ok_quad.png"), picture.Box{W: 10, H: 10}
-	hold := blocker{t.Context(), make(chan struct{}), make(chan struct{})}
-	var all sync.WaitGroup
-	for range 2 {
-		all.Go(func() {
-			if _, err := studio.Render(hold, data, box, picture.Cover); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	<-hold.entered
-	<-hold.entered // both places are taken
-
-	tired, stop := context.WithCancel(t.Context())
-	stop()
-	_, err := studio.Render(tired, data, box, picture.Cover)
-	if e := fault.As(err); e.Kind != fault.Unavailable || e.RetryAfter <= 0 {
-		t.Errorf("a third one got %v", err)
-	}
-	// A file over the limits needs no place.
-	_, err = studio.Render(tired, read(t, "bomb_40000x40000_1bit.png"), box, picture.Cover)
-	wantFault(t, err, fault.Invalid, sayPixels)
-
-	go func() {
-		for range hold.entered { // let them read on
-		}
-	}()
-	close(hold.release)
-	all.Wait()
-	close(hold.entered)
-	if _, err := studio.Render(t.Context(), data, box, picture.Cover); err != nil {
-		t.Errorf("after the rush: %v", err)
-	}
+	wantInside(t, studio, 2, read(t, "ok_quad.png"), read(t, "ok_quad.jpg"), read(t, "gif_quad.gif"), read(t, "palette_trns.png"))
 }
 
 func TestAHeavyPictureIsAlone(t *testing.T) {
 	t.Parallel()
 	// Half the memory limit is 10,000 bytes; this picture needs 12,288.
 	studio := picture.NewStudio(picture.Limits{Bytes: 1 << 20, Pixels: 1 << 20, Side: 1000, Memory: 20_000})
-	hold := blocker{t.Context(), make(chan struct{}), make(chan struct{})}
-	box := picture.Box{W: 10, H: 10}
-	var all sync.WaitGroup
-	all.Go(func() {
-		if _, err := studio.Render(hold, encode(t, filled(64, 48, color50)), box, picture.Cover); err != nil {
-			t.Error(err)
+	heavy := encode(t, filled(64, 48, color50))
+	wantInside(t, studio, 1, heavy, heavy, heavy)
+}
+
+// wantInside sends pictures all at once, waits until nothing moves, and counts
+// the decoders at work. Then it lets them finish, which all of them must.
+func wantInside(t *testing.T, studio *picture.Studio, want int32, uploads ...[]byte) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(t)
+		box := picture.Box{W: 10, H: 10}
+		done := make(chan error)
+		for _, data := range uploads {
+			go func() {
+				_, err := studio.Render(g, data, box, picture.Cover)
+				done <- err
+			}()
+		}
+		synctest.Wait()
+		if n := g.inside.Load(); n != want {
+			t.Errorf("%d decoders at work, want %d", n, want)
+		}
+		tired, stop := context.WithCancel(t.Context())
+		go func() {
+			_, err := studio.Render(tired, uploads[0], box, picture.Cover)
+			done <- err
+		}()
+		synctest.Wait()
+		stop()
+		if e := fault.As(<-done); e.Kind != fault.Unavailable || e.RetryAfter <= 0 {
+			t.Errorf("who gave up got %v", e)
+		}
+		// A file over the limits needs no turn.
+		_, err := studio.Render(t.Context(), read(t, "bomb_40000x40000_1bit.png"), box, picture.Cover)
+		if e := fault.As(err); e.Kind != fault.Invalid {
+			t.Errorf("a bomb got %v", err)
+		}
+		close(g.open)
+		for range uploads {
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
 		}
 	})
-	<-hold.entered
-	tired, stop := context.WithCancel(t.Context())
-	stop()
-	if _, err := studio.Render(tired, read(t, "ok_quad.png"), box, picture.Cover); fault.As(err).Kind != fault.Unavailable {
-		t.Errorf("a second one got %v", err)
-	}
-	go func() {
-		for range hold.entered {
-		}
-	}()
-	close(hold.release)
-	all.Wait()
-	close(hold.entered)
 }
 
 func TestDecodingStopsWhenNobodyWaits(t *testing.T) {
@@ -182,6 +181,30 @@ func TestDecodingStopsWhenNobodyWaits(t *testing.T) {
 		if !errors.Is(err, context.Canceled) || fault.As(err).Kind != fault.Internal {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// patience is a context that ends after being asked a few times.
+type patience struct {
+	context.Context
+	left *atomic.Int32
+}
+
+// Err is nil at first.
+func (p patience) Err() error {
+	if p.left.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+func TestDecodingStopsInTheMiddle(t *testing.T) {
+	t.Parallel()
+	p := patience{t.Context(), new(atomic.Int32)}
+	p.left.Store(3)
+	_, err := picture.Decode(p, read(t, "truncated.png"), picture.DefaultLimits())
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
 	}
 }
 
