@@ -140,7 +140,7 @@ func (s *site) adminRental(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	reply.HTML(w, r, http.StatusOK, views.AdminRental(show.AdminRental(frame, d, show.CanvasPicture(b.Revision, "png"), found)))
+	reply.HTML(w, r, http.StatusOK, views.AdminRental(show.AdminRental(frame, d, show.CanvasPicture(b.Revision, "webp"), found)))
 	return nil
 }
 

@@ -82,7 +82,7 @@ func (s *site) area(w http.ResponseWriter, r *http.Request) error {
 	page := s.publicPage(w, r)
 	page.Description, page.Canonical = a.Alt, s.Settings.BaseURL+"/areas/"+a.ID
 	page.Image = s.Settings.BaseURL + show.PublicPicture(a.Picture2x)
-	place := show.Place(a.Rect, show.CanvasPicture(b.Revision, "png"))
+	place := show.Place(a.Rect, show.CanvasPicture(b.Revision, "webp"))
 	reply.HTML(w, r, http.StatusOK, views.Area(views.AreaPage{Page: page, Card: show.Card(a), Place: place}))
 	return nil
 }

@@ -19,7 +19,7 @@ func TestWhatIsOnTheCanvasIsListedAndShareable(t *testing.T) {
 	for _, bad := range []string{"?q=%00", "?q=%ff", "?q=" + strings.Repeat("x", 101), "?page=0", "?page=1e1", "?q=a&q=b", "?q=%zz"} {
 		v.get("/areas" + bad).wants(http.StatusUnprocessableEntity).whole(true)
 	}
-	page := v.get("/areas/" + id).wants(http.StatusOK).says("North Pier", "Four colours", "6 × 4 blocks")
+	page := v.get("/areas/"+id).wants(http.StatusOK).says("North Pier", "Four colours", "6 × 4 blocks")
 	page.has("link", "rel", "canonical", "href", s.server.URL+"/areas/"+id).has("a", "rel", "sponsored nofollow noopener ugc", "href", "/go/"+id)
 	page.saysNot("Buyer@", "4,800")
 	img := page.all("img", "alt", "Four colours")

@@ -34,7 +34,7 @@ func (s *site) showBlocked(w http.ResponseWriter, r *http.Request, status int, f
 	if err != nil {
 		return err
 	}
-	p := views.BlockedPage{AdminPage: frame, Canvas: show.CanvasPicture(b.Revision, "png"), Form: f}
+	p := views.BlockedPage{AdminPage: frame, Canvas: show.CanvasPicture(b.Revision, "webp"), Form: f}
 	for _, a := range areas {
 		p.Areas = append(p.Areas, show.BlockedArea(a))
 	}

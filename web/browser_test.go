@@ -263,14 +263,12 @@ func (a *answer) marks(field string) *answer {
 
 // value is what the field holds.
 func (a *answer) value(field string) string {
-	for _, n := range a.all("input", "name", field) {
-		v, _ := attr(n, "value")
+	if found := a.all("input", "name", field); len(found) > 0 {
+		v, _ := attr(found[0], "value")
 		return v
 	}
-	for _, n := range a.all("textarea", "name", field) {
-		if n.FirstChild != nil {
-			return n.FirstChild.Data
-		}
+	if found := a.all("textarea", "name", field); len(found) > 0 && found[0].FirstChild != nil {
+		return found[0].FirstChild.Data
 	}
 	return ""
 }
@@ -279,17 +277,17 @@ func (a *answer) value(field string) string {
 // action.
 func (a *answer) form(action string) url.Values {
 	a.t.Helper()
-	for _, f := range a.all("form", "action", action) {
-		v := url.Values{}
-		for n := range f.Descendants() {
-			if n.Type == html.ElementNode && n.Data == "input" {
-				name, _ := attr(n, "name")
-				value, _ := attr(n, "value")
-				v.Add(name, value)
-			}
-		}
-		return v
+	forms := a.all("form", "action", action)
+	if len(forms) == 0 {
+		a.t.Fatalf("%s (%d) has no form for %s:\n%s", a.what, a.status, action, a.words())
 	}
-	a.t.Fatalf("%s (%d) has no form for %s:\n%s", a.what, a.status, action, a.words())
-	return nil
+	v := url.Values{}
+	for n := range forms[0].Descendants() {
+		if n.Type == html.ElementNode && n.Data == "input" {
+			name, _ := attr(n, "name")
+			value, _ := attr(n, "value")
+			v.Add(name, value)
+		}
+	}
+	return v
 }

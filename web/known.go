@@ -87,10 +87,11 @@ func (g *gate) open(now time.Time) bool {
 	return now.UnixNano() >= next && g.next.CompareAndSwap(next, now.Add(alarmEvery).UnixNano())
 }
 
-// frame is the frame of a page, without messages of the request before.
+// frame is the frame of a page, without messages of the request before. Whose
+// browser has rentals finds the way to them as if signed in.
 func (s *site) frame(r *http.Request) views.Page {
 	v := visitor.From(r.Context())
-	return views.Page{Asset: s.Assets.Path, Path: r.URL.Path, SignedIn: v.SignedIn(), Admin: v.Admin.Is()}
+	return views.Page{Asset: s.Assets.Path, Path: r.URL.Path, SignedIn: len(v.Persons) > 0, Admin: v.Admin.Is()}
 }
 
 // page is the frame of a whole page that is about to be shown, with the

@@ -159,7 +159,7 @@ func ownPath(next string) string {
 // rentalOf is the key of the rental whose page a path is, or empty.
 func rentalOf(path string) string {
 	key, ok := strings.CutPrefix(path, "/rentals/")
-	if !ok || strings.ContainsAny(key, "/?#") {
+	if !ok || len(key) > 64 || strings.ContainsAny(key, "/?#") {
 		return ""
 	}
 	return key

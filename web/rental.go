@@ -43,7 +43,7 @@ func (s *site) rentalPage(r *http.Request, confirming bool) (views.RentalPage, e
 		return views.RentalPage{}, err
 	}
 	return show.Rental(s.frame(r), d, show.Context{
-		Rules: s.Market.Rules(), Canvas: show.CanvasPicture(b.Revision, "png"), Email: email,
+		Rules: s.Market.Rules(), Canvas: show.CanvasPicture(b.Revision, "webp"), Email: email,
 		MaxBytes: int64(s.Studio.Limits().Bytes), Owner: d.Rental.OwnedBy(v.Viewer()), Confirming: confirming, Key: ident.New,
 	}), nil
 }

@@ -72,7 +72,7 @@ func TestCancelFreesAtOnceAndMayBeRepeated(t *testing.T) {
 	b := s.browser()
 	path := b.hold(1, 1, 2, 2)
 	for range 2 {
-		b.follow(b.post(path + "/cancel").wants(http.StatusSeeOther)).says("This rental is cancelled", "Choose them again")
+		b.follow(b.post(path+"/cancel").wants(http.StatusSeeOther)).says("This rental is cancelled", "Choose them again")
 	}
 	if n := s.count(`SELECT count(*) FROM blocks WHERE leased_until > now()`); n != 0 {
 		t.Errorf("%d blocks are still held", n)

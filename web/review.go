@@ -44,7 +44,7 @@ func (s *site) showReviews(w http.ResponseWriter, r *http.Request, status int, m
 		if err != nil {
 			return err
 		}
-		item := show.Review(review, d, show.CanvasPicture(b.Revision, "png"))
+		item := show.Review(review, d, show.CanvasPicture(b.Revision, "webp"))
 		if mark != nil {
 			mark(&item)
 		}

@@ -121,7 +121,7 @@ func TestTheAdminsPagesAnswer(t *testing.T) {
 	admin.get("/admin/rentals?state=none").wants(http.StatusUnprocessableEntity)
 	admin.get("/admin/rentals?q=%00").wants(http.StatusUnprocessableEntity)
 	admin.get("/admin/rentals?below=x").wants(http.StatusUnprocessableEntity)
-	admin.get("/admin" + path).wants(http.StatusOK).says("Payments and refunds", "4,800.00 USD", "North Pier", "payment.booked")
+	admin.get("/admin"+path).wants(http.StatusOK).says("Payments and refunds", "4,800.00 USD", "North Pier", "payment.booked")
 	admin.get("/admin/rentals/none").wants(http.StatusNotFound)
 	admin.get("/admin/payments?state=paid").wants(http.StatusOK).says("4,800.00 USD")
 	admin.get("/admin/anomalies").wants(http.StatusOK).says("odd", "Something <odd>.")

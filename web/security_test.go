@@ -120,16 +120,13 @@ func TestWordsOfErrorsStayInTheLog(t *testing.T) {
 	b.scripted().get("/account").wants(http.StatusInternalServerError).whole(false)
 	s.exec(`ALTER TABLE elsewhere RENAME TO rentals`)
 	got := log.String()
-	for _, want := range []string{"the secret word", "relation secrets", page.header.Get("X-Request-Id"), `route="GET /account"`, "status=500", "level=ERROR"} {
-		if want == page.header.Get("X-Request-Id") {
-			continue // telemetry's handler adds it
-		}
+	for _, want := range []string{"the secret word", "relation secrets", `route="GET /account"`, "status=500", "level=ERROR"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the log lacks %q", want)
 		}
 	}
-	for _, not := range []string{"token=abc", "127.0.0.1:", "/api/panic"} {
-		if strings.Contains(strings.ReplaceAll(got, s.server.URL, ""), not) && not != "127.0.0.1:" {
+	for _, not := range []string{"token=abc", "/api/panic", "127.0.0.1"} {
+		if strings.Contains(got, not) {
 			t.Errorf("the log says %q:\n%s", not, got)
 		}
 	}

@@ -3,6 +3,7 @@ package show
 import (
 	"slices"
 	"strconv"
+	"time"
 
 	"tuval/internal/market"
 	"tuval/internal/payment"
@@ -13,9 +14,7 @@ import (
 
 // RentalRow is one rental of the admin's list.
 func RentalRow(r rental.Rental, paid lists.Paid) views.RentalRow {
-	row := views.RentalRow{
-		ID: r.Key, State: string(r.State), Place: size(r.Rect), Made: views.MomentOf(r.CreatedAt), Deadline: Moment(r.LeasedUntil),
-	}
+	row := views.RentalRow{ID: r.Key, State: string(r.State), Place: size(r.Rect), Made: views.MomentOf(r.CreatedAt), Deadline: Moment(next(r))}
 	if r.ClosedReason != nil {
 		row.Reason = string(*r.ClosedReason)
 	}
@@ -44,6 +43,19 @@ func AdminRental(frame views.AdminPage, d market.Detail, canvas string, anomalie
 		}
 	}
 	return p
+}
+
+// next is when time moves a rental on.
+func next(r rental.Rental) *time.Time {
+	switch {
+	case r.State == rental.Paid && r.LiveFrom != nil:
+		return r.LiveFrom
+	case r.State == rental.Paid:
+		return r.ApproveBy
+	case r.State == rental.Live:
+		return r.EndsAt
+	}
+	return r.LeasedUntil
 }
 
 func adminFacts(d market.Detail) []views.Fact {

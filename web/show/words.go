@@ -81,5 +81,5 @@ const HourForm = "2006-01-02T15:04"
 
 func words(code string) string { return strings.ReplaceAll(code, "_", " ") }
 
-// Size writes width and height with the place of the first block, short.
+// size writes width and height with the place of the first block, short.
 func size(r grid.Rect) string { return fmt.Sprintf("%d × %d at %d, %d", r.W, r.H, r.X+1, r.Y+1) }
