@@ -135,7 +135,7 @@ func (s *Sim) let(ctx context.Context, c *call, formErr *Error, answer func(ctx 
 	if err := s.authorize(c.r); err != nil {
 		return replyError(err)
 	}
-	f, err := takeFaultOf(ctx, s.o.Pool, c.endpoint, "", callFaults...)
+	f, err := takeFaultOf(ctx, s.o.Pool, c.endpoint, "", callFaults()...)
 	if err != nil {
 		return s.replyTo(c, err)
 	}

@@ -39,7 +39,7 @@ func (s *Sim) createSession(c *call) (action, *Error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkExpand(n.expand, sessionExpansions); err != nil {
+	if err := checkExpand(n.expand, sessionExpansions()); err != nil {
 		return nil, err
 	}
 	return func(ctx context.Context, w *work) (any, error) {
@@ -102,7 +102,7 @@ func findSession(ctx context.Context, q db.Querier, id, base string) (*Session, 
 
 // retrieveSession is GET /v1/checkout/sessions/{id}.
 func (s *Sim) retrieveSession(ctx context.Context, c *call) (any, error) {
-	paths, err := readExpand(c.form, sessionExpansions)
+	paths, err := readExpand(c.form, sessionExpansions())
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func (s *Sim) listSessions(ctx context.Context, c *call) (any, error) {
 	p.only("created", "ending_before", "expand", "limit", "payment_intent", "starting_after", "status")
 	page, created := readPage(p), readCreated(p)
 	status := p.word("status", statusOpen, statusComplete, statusExpired)
-	intent, paths := p.text("payment_intent"), readListExpand(p, sessionExpansions)
+	intent, paths := p.text("payment_intent"), readListExpand(p, sessionExpansions())
 	if *p.err != nil {
 		return nil, *p.err
 	}
@@ -145,7 +145,7 @@ const expireSession = `
 
 // expireSession is POST /v1/checkout/sessions/{id}/expire.
 func (s *Sim) expireSession(c *call) (action, *Error) {
-	paths, err := readExpand(c.form, sessionExpansions)
+	paths, err := readExpand(c.form, sessionExpansions())
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package stripesim
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -89,20 +90,17 @@ func (n *newSession) readIntent(p scope) {
 	in.optional("statement_descriptor_suffix", 22)
 }
 
-// methods are the payment methods that a session may name. Only card pays at
-// once; the others stand for bank debits.
-var methods = [...]string{"acss_debit", "au_becs_debit", "bacs_debit", "card", "link", "sepa_debit", "us_bank_account"}
+// methods are the payment methods that a session may name.
+func methods() []string {
+	return []string{"acss_debit", "au_becs_debit", "bacs_debit", "card", "link", "sepa_debit", "us_bank_account"}
+}
 
 func (n *newSession) readMethods(p scope) {
 	seen := map[string]bool{}
 	for _, m := range p.texts("payment_method_types") {
-		known := false
-		for _, k := range methods {
-			known = known || k == m
-		}
-		if !known || seen[m] {
+		if !slices.Contains(methods(), m) || seen[m] {
 			p.refuse("payment_method_types", "", "Invalid or repeated payment method type: %q; the payment simulator knows %s.",
-				m, strings.Join(methods[:], ", "))
+				m, strings.Join(methods(), ", "))
 		}
 		seen[m] = true
 		n.paymentMethodTypes = append(n.paymentMethodTypes, m)

@@ -32,6 +32,23 @@
 // The arrow from expired to complete does not exist at Stripe as a rule, but
 // money that arrives late does; PayLate makes some.
 //
+// All processes over one database get the same key, webhook address and
+// secrets: any of them may send what another one caused.
+//
+// Besides the Go API, a test in another process has JSON controls:
+//
+//	POST   /sim/sessions/{id}/pay|pay_late|complete_unpaid  {"amount","currency","email"}, all optional
+//	POST   /sim/sessions/{id}/decline|async_succeed|async_fail|expire
+//	POST   /sim/refunds                    {"payment_intent"|"charge","amount","reason"}
+//	POST   /sim/refunds/{id}/succeed|fail  {"reason"}
+//	POST   /sim/disputes                   {"payment_intent"|"charge","reason"}
+//	POST   /sim/disputes/{id}/close        {"won"}
+//	GET    /sim/faults, POST (a Fault), DELETE (all)
+//	GET    /sim/webhooks                   {"waiting","held","webhooks":[...]}
+//	POST   /sim/webhooks/release           {"order":"created"|"reverse"}
+//	POST   /sim/events/{id}/resend         {"copies"}
+//	GET    /sim/requests?endpoint=         {"counts":{...},"requests":[...]}; DELETE empties it
+//
 // A refund is pending, succeeded or failed; a failed one no longer counts
 // against its charge, so what it took can be refunded again. A disputed
 // charge is refused until the dispute is won.

@@ -8,13 +8,14 @@ import (
 	"tuval/internal/db"
 )
 
-// What can be shown in full instead of by id. The lists are constants.
-var (
-	sessionExpansions = []string{"line_items", "payment_intent", "payment_intent.latest_charge"}
-	intentExpansions  = []string{"latest_charge"}
-	chargeExpansions  = []string{"payment_intent"}
-	refundExpansions  = []string{"charge", "payment_intent"}
-)
+// What can be shown in full instead of by id.
+
+func sessionExpansions() []string {
+	return []string{"line_items", "payment_intent", "payment_intent.latest_charge"}
+}
+func intentExpansions() []string { return []string{"latest_charge"} }
+func chargeExpansions() []string { return []string{"payment_intent"} }
+func refundExpansions() []string { return []string{"charge", "payment_intent"} }
 
 func checkExpand(paths, allowed []string) *Error {
 	for _, path := range paths {
@@ -66,7 +67,7 @@ func expandSession(ctx context.Context, q db.Querier, s *Session, paths []string
 	}
 	s.PaymentIntent.Object = intent
 	if deep {
-		return expandIntent(ctx, q, intent, intentExpansions)
+		return expandIntent(ctx, q, intent, intentExpansions())
 	}
 	return nil
 }

@@ -112,16 +112,19 @@ func (d *Delay) UnmarshalText(b []byte) error {
 	return err
 }
 
-var (
-	callFaults    = []FaultKind{FaultServerError, FaultUnavailable, FaultSlow, FaultDropBefore, FaultDropAfter, FaultErrorAfter, FaultWebhookFirst}
-	webhookFaults = []FaultKind{FaultDuplicate, FaultReorder, FaultHold, FaultMute}
-)
+func callFaults() []FaultKind {
+	return []FaultKind{FaultServerError, FaultUnavailable, FaultSlow, FaultDropBefore, FaultDropAfter, FaultErrorAfter, FaultWebhookFirst}
+}
+
+func webhookFaults() []FaultKind {
+	return []FaultKind{FaultDuplicate, FaultReorder, FaultHold, FaultMute}
+}
 
 // longestDelay bounds Delay: an answer later than that is no answer.
 const longestDelay = 2 * time.Minute
 
 func (f Fault) check() error {
-	known := append(append([]FaultKind{FaultRefundOutcome}, callFaults...), webhookFaults...)
+	known := slices.Concat(callFaults(), webhookFaults(), []FaultKind{FaultRefundOutcome})
 	switch {
 	case !slices.Contains(known, f.Kind):
 		return invalid("kind", "", "Unknown fault: %q; there are %q.", f.Kind, known)

@@ -82,7 +82,7 @@ func findCharge(ctx context.Context, q db.Querier, id string) (*Charge, error) {
 
 // retrieveIntent is GET /v1/payment_intents/{id}.
 func (s *Sim) retrieveIntent(ctx context.Context, c *call) (any, error) {
-	paths, err := readExpand(c.form, intentExpansions)
+	paths, err := readExpand(c.form, intentExpansions())
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func (s *Sim) retrieveIntent(ctx context.Context, c *call) (any, error) {
 
 // retrieveCharge is GET /v1/charges/{id}.
 func (s *Sim) retrieveCharge(ctx context.Context, c *call) (any, error) {
-	paths, err := readExpand(c.form, chargeExpansions)
+	paths, err := readExpand(c.form, chargeExpansions())
 	if err != nil {
 		return nil, err
 	}

@@ -133,7 +133,7 @@ type lineItem struct {
 
 func (l lineItem) total() int64 { return l.UnitAmount * l.Quantity }
 
-// MarshalLine is the item as Stripe shows it under a session.
+// stripe is the item as Stripe shows it under a session.
 func (l lineItem) stripe() map[string]any {
 	return map[string]any{
 		"id": l.ID, "object": "item", "description": l.Name, "quantity": l.Quantity, "currency": l.Currency,

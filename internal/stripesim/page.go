@@ -18,7 +18,7 @@ const payPath = "/c/pay/"
 //go:embed page.html page.css
 var pageFiles embed.FS
 
-// page is the hosted pay page: plain HTML, forms and links, no scripts.
+// payPage is the hosted pay page: plain HTML, forms and links, no scripts.
 type payPage struct {
 	sim  *Sim
 	tmpl *template.Template
@@ -117,7 +117,7 @@ func (s *Session) returnTo(address string) string {
 // press is a button of the page.
 func (p payPage) press(w http.ResponseWriter, r *http.Request) {
 	ctx := context.WithoutCancel(r.Context()) // what has been pressed happens
-	f, err := takeFaultOf(ctx, p.sim.o.Pool, r.Pattern, "", callFaults...)
+	f, err := takeFaultOf(ctx, p.sim.o.Pool, r.Pattern, "", callFaults()...)
 	if err != nil {
 		p.trouble(w, asError(err))
 		return
@@ -214,7 +214,7 @@ func (p payPage) render(w http.ResponseWriter, status int, v view) {
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'")
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; frame-ancestors 'none'")
 	h.Set("Cache-Control", "no-store")
 	h.Set("Referrer-Policy", "same-origin")
 	h.Set("X-Content-Type-Options", "nosniff")

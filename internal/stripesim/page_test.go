@@ -106,7 +106,7 @@ func TestThePayPage(t *testing.T) {
 	switch {
 	case p.status != http.StatusOK, p.header.Get("Cache-Control") != "no-store",
 		!strings.Contains(p.header.Get("Content-Security-Policy"), "default-src 'none'"),
-		p.heading != "Pay 9,600.00 USD", !strings.Contains(p.title, "9,600.00 USD"), !strings.Contains(p.texts, "Simulation"),
+		p.heading != "Choose how the payment goes", !strings.Contains(p.title, "Pay 9,600.00 USD"), p.buttons["pay"] != "Pay 9,600.00 USD", !strings.Contains(p.texts, "Simulation"),
 		!strings.Contains(p.texts, rentalName), !strings.Contains(p.raw, `lang="en"`), !strings.Contains(p.raw, "viewport"):
 		t.Errorf("the page: %d %q %q\n%s", p.status, p.title, p.heading, p.raw)
 	}

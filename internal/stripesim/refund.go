@@ -43,7 +43,7 @@ func (s *Sim) createRefund(c *call) (action, *Error) {
 	if *p.err != nil {
 		return nil, *p.err
 	}
-	if err := checkExpand(paths, refundExpansions); err != nil {
+	if err := checkExpand(paths, refundExpansions()); err != nil {
 		return nil, err
 	}
 	return func(ctx context.Context, w *work) (any, error) {
@@ -260,7 +260,7 @@ func findRefund(ctx context.Context, q db.Querier, id string) (*Refund, error) {
 
 // retrieveRefund is GET /v1/refunds/{id}.
 func (s *Sim) retrieveRefund(ctx context.Context, c *call) (any, error) {
-	paths, err := readExpand(c.form, refundExpansions)
+	paths, err := readExpand(c.form, refundExpansions())
 	if err != nil {
 		return nil, err
 	}
@@ -276,7 +276,7 @@ func (s *Sim) listRefunds(ctx context.Context, c *call) (any, error) {
 	p := newScope(c.form)
 	p.only("charge", "created", "ending_before", "expand", "limit", "payment_intent", "starting_after")
 	page, created := readPage(p), readCreated(p)
-	charge, intent, paths := p.text("charge"), p.text("payment_intent"), readListExpand(p, refundExpansions)
+	charge, intent, paths := p.text("charge"), p.text("payment_intent"), readListExpand(p, refundExpansions())
 	if *p.err != nil {
 		return nil, *p.err
 	}
