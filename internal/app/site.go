@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"time"
 
 	"riverqueue.com/riverui"
 
@@ -31,6 +32,7 @@ func (s *server) site(ctx context.Context, admins *account.Admins, pay payments)
 		return nil, err
 	}
 	m := s.Market(pay.settings)
+	m.Watch(s.claimed)
 	deps := web.Deps{
 		Pool: s.Pool, Market: m, Board: board.New(s.Pool, rental.Terms{RenewalWindow: m.Rules().RenewalWindow}),
 		Queue: s.Queue, Admins: admins, Limits: limits.New(s.Config.HTTP.RateLimits),
@@ -86,4 +88,13 @@ func (s *server) ready(ctx context.Context) error {
 // readMarket reads the state of the canvas for the metrics.
 func (s *server) readMarket(ctx context.Context) (telemetry.Market, error) {
 	return board.Measure(ctx, s.Pool)
+}
+
+// claimed counts and times one attempt to take blocks.
+func (s *server) claimed() func(outcome string) {
+	begun := time.Now()
+	return func(outcome string) {
+		s.metrics.Claims.WithLabelValues(outcome).Inc()
+		s.metrics.ClaimSeconds.Observe(time.Since(begun).Seconds())
+	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"tuval/internal/db"
 	"tuval/internal/fault"
 	"tuval/internal/grid"
 	"tuval/internal/ident"
@@ -62,6 +63,13 @@ func errTaken() *fault.Error {
 // It refuses with Invalid (field w, h, x or y), Conflict code taken, Limited,
 // or Unavailable when the blocks are too contended.
 func (m *Market) Hold(ctx context.Context, who Who, rect grid.Rect, req Request) (Held, error) {
+	done := m.attempted()
+	held, err := m.hold(ctx, who, rect, req)
+	done(err)
+	return held, err
+}
+
+func (m *Market) hold(ctx context.Context, who Who, rect grid.Rect, req Request) (Held, error) {
 	price, err := m.price(rect)
 	if err != nil {
 		return Held{}, err
@@ -117,7 +125,7 @@ func (m *Market) turnAway(ctx context.Context, who Who, rect grid.Rect, req Requ
 	}
 	owners, err := turnstile.Owners(ctx, m.pool, rect)
 	if err != nil {
-		return Held{}, false, err
+		return Held{}, false, db.Explain("hold", err)
 	}
 	mine, err := rental.UnpaidOverlapping(ctx, m.pool, who.Viewer, rect)
 	if err != nil {

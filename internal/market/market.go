@@ -63,6 +63,7 @@ type Market struct {
 	rules  Rules
 	log    *slog.Logger
 	turns  turns
+	watch  func() func(outcome string) // nil: nobody watches
 }
 
 // New makes a market over the pool's database.
