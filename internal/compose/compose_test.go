@@ -34,7 +34,7 @@ func TestEmptyCanvasIsGround(t *testing.T) {
 
 func TestPictureStaysOnItsBlocks(t *testing.T) {
 	t.Parallel()
-	place := grid.Rect{X: 99, Y: 98, W: 1, H: 2}.Px()
+	place := grid.Rect{X: 98, Y: 50, W: 1, H: 2}.Px()
 	for name, size := range map[string]image.Point{"exact": place.Size(), "too large": {500, 500}, "too small": {3, 3}} {
 		c := compose.New()
 		compose.Compose(c, []compose.Placed{{Rect: place, Img: filled(size, blue)}})
@@ -141,7 +141,7 @@ func TestPreviewKeepsItsBudget(t *testing.T) {
 	noise := rand.New(rand.NewPCG(1, 2))
 	for i := range c.Pix {
 		if i%4 != 3 {
-			c.Pix[i] = uint8(i/97%100 + noise.IntN(16))
+			c.Pix[i] = uint8(i/97%100 + noise.IntN(40))
 		}
 	}
 	data, err := compose.EncodeWebP(c)
@@ -152,7 +152,7 @@ func TestPreviewKeepsItsBudget(t *testing.T) {
 
 func TestWebPOfAPart(t *testing.T) {
 	t.Parallel()
-	part := busy().SubImage(image.Rect(100, 100, 200, 150)).(*image.RGBA)
+	part := busy().SubImage(image.Rect(150, 20, 250, 70)).(*image.RGBA)
 	data, err := compose.EncodeWebP(part)
 	if err != nil {
 		t.Fatal(err)
