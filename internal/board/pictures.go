@@ -5,18 +5,15 @@ import (
 	"context"
 	"fmt"
 	"image"
-	"image/color"
-	"image/draw"
 	"image/png"
 	"slices"
 	"sync"
 
-	"github.com/gen2brain/webp"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"tuval/internal/compose"
 	"tuval/internal/creative"
 	"tuval/internal/fault"
-	"tuval/internal/grid"
 )
 
 // remembered is how many revisions a process can still draw. An older one is
@@ -112,12 +109,9 @@ func (p *pictures) find(revision, kind string) (*Snapshot, []byte) {
 	return s, p.encoded[s.live+"."+kind]
 }
 
-// Ground is the colour of the empty canvas.
-func Ground() color.NRGBA { return color.NRGBA{R: 0xf4, G: 0xf3, B: 0xf0, A: 0xff} }
-
+// draw composes the canvas of a snapshot and encodes it.
 func (p *pictures) draw(ctx context.Context, s *Snapshot, kind string) ([]byte, error) {
-	canvas := image.NewNRGBA(grid.Whole().Px())
-	draw.Draw(canvas, canvas.Bounds(), image.NewUniform(Ground()), image.Point{}, draw.Src)
+	var placed []compose.Placed
 	for _, a := range s.Areas {
 		if a.State != Live || a.Picture == "" {
 			continue
@@ -126,19 +120,19 @@ func (p *pictures) draw(ctx context.Context, s *Snapshot, kind string) ([]byte, 
 		if err != nil {
 			return nil, err
 		}
-		draw.Draw(canvas, a.Px(), img, img.Bounds().Min, draw.Over)
+		placed = append(placed, compose.Placed{Rect: a.Px(), Img: img})
 	}
-	var out bytes.Buffer
-	var err error
+	canvas := compose.New()
+	compose.Compose(canvas, placed)
+	encode := compose.EncodePNG
 	if kind == WebP {
-		err = webp.Encode(&out, canvas, webp.Options{Quality: 82, Method: 3})
-	} else {
-		err = (&png.Encoder{CompressionLevel: png.DefaultCompression}).Encode(&out, canvas)
+		encode = compose.EncodeWebP
 	}
+	made, err := encode(canvas)
 	if err != nil {
 		return nil, fmt.Errorf("board: encode the canvas: %w", err)
 	}
-	return slices.Clip(out.Bytes()), nil
+	return slices.Clip(made), nil
 }
 
 func (p *pictures) decode(ctx context.Context, hash string) (image.Image, error) {
