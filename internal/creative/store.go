@@ -3,7 +3,6 @@ package creative
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
@@ -25,14 +24,14 @@ func (c *Creative) fields() []any {
 func many(ctx context.Context, q db.Querier, sql string, args ...any) ([]Creative, error) {
 	rows, err := q.Query(ctx, sql, args...)
 	if err != nil {
-		return nil, fmt.Errorf("creative: read: %w", err)
+		return nil, db.Explain("creative: read", err)
 	}
 	cs, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Creative, error) {
 		var c Creative
 		return c, row.Scan(c.fields()...)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("creative: read: %w", err)
+		return nil, db.Explain("creative: read", err)
 	}
 	return cs, nil
 }
@@ -64,7 +63,7 @@ func Approve(ctx context.Context, tx pgx.Tx, c Creative, by string) (bool, error
 	const old = `UPDATE creatives SET state = 'superseded' WHERE rental_id = $1 AND state = 'approved'
 		AND EXISTS (SELECT FROM creatives WHERE id = $2 AND state = 'pending')`
 	if _, err := tx.Exec(ctx, old, c.Rental, c.ID); err != nil {
-		return false, fmt.Errorf("creative: supersede the approved one: %w", err)
+		return false, db.Explain("creative: supersede the approved one", err)
 	}
 	return decide(ctx, tx, c.ID, Approved, nil, by)
 }
@@ -80,7 +79,7 @@ func decide(ctx context.Context, tx pgx.Tx, id ID, to State, reason *string, by 
 		WHERE id = $1 AND state = 'pending'`
 	tag, err := tx.Exec(ctx, sql, id, to, reason, by)
 	if err != nil {
-		return false, fmt.Errorf("creative: decide: %w", err)
+		return false, db.Explain("creative: decide", err)
 	}
 	return tag.RowsAffected() == 1, nil
 }
@@ -89,7 +88,7 @@ func decide(ctx context.Context, tx pgx.Tx, id ID, to State, reason *string, by 
 func Supersede(ctx context.Context, tx pgx.Tx, id rental.ID) error {
 	_, err := tx.Exec(ctx, `UPDATE creatives SET state = 'superseded' WHERE rental_id = $1 AND state = 'pending'`, id)
 	if err != nil {
-		return fmt.Errorf("creative: supersede: %w", err)
+		return db.Explain("creative: supersede", err)
 	}
 	return nil
 }
@@ -115,7 +114,7 @@ func Insert(ctx context.Context, tx pgx.Tx, c Creative) (Creative, error) {
 func Keep(ctx context.Context, q db.Querier, p Picture) error {
 	const sql = `INSERT INTO pictures (hash, mime, width, height, bytes) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (hash) DO NOTHING`
 	if _, err := q.Exec(ctx, sql, p.Hash, p.MIME, p.Width, p.Height, p.Bytes); err != nil {
-		return fmt.Errorf("creative: keep a picture: %w", err)
+		return db.Explain("creative: keep a picture", err)
 	}
 	return nil
 }
@@ -129,7 +128,7 @@ func PictureByHash(ctx context.Context, q db.Querier, hash string) (Picture, err
 		return p, NotFound()
 	}
 	if err != nil {
-		return p, fmt.Errorf("creative: read a picture: %w", err)
+		return p, db.Explain("creative: read a picture", err)
 	}
 	return p, nil
 }
@@ -153,7 +152,7 @@ func ShowingOf(ctx context.Context, q db.Querier, hash string) (Showing, error) 
 		WHERE c.picture = $1 OR c.picture_2x = $1`
 	var visible, before *bool
 	if err := q.QueryRow(ctx, sql, hash).Scan(&visible, &before); err != nil {
-		return Unknown, fmt.Errorf("creative: is it visible: %w", err)
+		return Unknown, db.Explain("creative: is it visible", err)
 	}
 	switch {
 	case visible != nil && *visible:
@@ -173,14 +172,14 @@ func Queue(ctx context.Context, q db.Querier, limit int) ([]Review, error) {
 		ORDER BY COALESCE(CASE WHEN r.live_from IS NULL THEN r.approve_by END, r.ends_at), c.id LIMIT $1`
 	rows, err := q.Query(ctx, sql, limit)
 	if err != nil {
-		return nil, fmt.Errorf("creative: queue: %w", err)
+		return nil, db.Explain("creative: queue", err)
 	}
 	rs, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Review, error) {
 		var r Review
 		return r, row.Scan(append(r.fields(), &r.RentalKey, &r.Rect.X, &r.Rect.Y, &r.Rect.W, &r.Rect.H, &r.DecideBy, &r.Live)...)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("creative: queue: %w", err)
+		return nil, db.Explain("creative: queue", err)
 	}
 	return rs, nil
 }

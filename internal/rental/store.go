@@ -3,7 +3,6 @@ package rental
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -31,14 +30,14 @@ func scan(row pgx.CollectableRow) (Rental, error) {
 func one(ctx context.Context, q db.Querier, sql string, args ...any) (Rental, error) {
 	rows, err := q.Query(ctx, sql, args...)
 	if err != nil {
-		return Rental{}, fmt.Errorf("rental: read: %w", err)
+		return Rental{}, db.Explain("rental: read", err)
 	}
 	r, err := pgx.CollectExactlyOneRow(rows, scan)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Rental{}, NotFound()
 	}
 	if err != nil {
-		return Rental{}, fmt.Errorf("rental: read: %w", err)
+		return Rental{}, db.Explain("rental: read", err)
 	}
 	return r, nil
 }
@@ -46,11 +45,11 @@ func one(ctx context.Context, q db.Querier, sql string, args ...any) (Rental, er
 func many(ctx context.Context, q db.Querier, sql string, args ...any) ([]Rental, error) {
 	rows, err := q.Query(ctx, sql, args...)
 	if err != nil {
-		return nil, fmt.Errorf("rental: list: %w", err)
+		return nil, db.Explain("rental: list", err)
 	}
 	rs, err := pgx.CollectRows(rows, scan)
 	if err != nil {
-		return nil, fmt.Errorf("rental: list: %w", err)
+		return nil, db.Explain("rental: list", err)
 	}
 	return rs, nil
 }
@@ -76,7 +75,7 @@ func ByPublicID(ctx context.Context, q db.Querier, public string) (Rental, error
 
 // Lock reads a rental and keeps its row until the transaction ends.
 func Lock(ctx context.Context, tx pgx.Tx, id ID) (Rental, error) {
-	return one(ctx, tx, `SELECT `+columns+` FROM rentals WHERE id = $1 FOR UPDATE`, id)
+	return one(ctx, tx, `SELECT `+columns+` FROM rentals WHERE id = $1 FOR NO KEY UPDATE`, id)
 }
 
 // LockAll locks several rentals together, by id: the one order in which
@@ -87,7 +86,7 @@ func LockAll(ctx context.Context, tx pgx.Tx, ids []ID) (map[ID]Rental, error) {
 	}
 	ids = slices.Clone(ids)
 	slices.Sort(ids)
-	rs, err := many(ctx, tx, `SELECT `+columns+` FROM rentals WHERE id = ANY($1) ORDER BY id FOR UPDATE`, ids)
+	rs, err := many(ctx, tx, `SELECT `+columns+` FROM rentals WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE`, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +176,7 @@ func Write(ctx context.Context, tx pgx.Tx, from State, r Rental) error {
 		"reserved_until": r.ReservedUntil, "hidden": r.Hidden, "closed_at": r.ClosedAt,
 	})
 	if err != nil {
-		return fmt.Errorf("rental: write: %w", err)
+		return db.Explain("rental: write", err)
 	}
 	if tag.RowsAffected() == 0 {
 		return fault.New(fault.Conflict, "This rental has moved on. Please look again.")
@@ -189,7 +188,7 @@ func Write(ctx context.Context, tx pgx.Tx, from State, r Rental) error {
 func Now(ctx context.Context, q db.Querier) (time.Time, error) {
 	var now time.Time
 	if err := q.QueryRow(ctx, `SELECT now()`).Scan(&now); err != nil {
-		return now, fmt.Errorf("rental: read the clock: %w", err)
+		return now, db.Explain("rental: read the clock", err)
 	}
 	return now, nil
 }
