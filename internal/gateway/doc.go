@@ -3,7 +3,8 @@
 // come in.
 //
 // It makes one try per call and owns no retries: those belong to the job
-// layer. Every call has a time limit. What Stripe answers comes back as plain
+// layer. (A payment page that is just being made is waited for; that is no
+// second try.) Every call has a time limit. What Stripe answers comes back as plain
 // values, so that no other package knows its shapes; an absent or busy Stripe
 // is a fault of kind Unavailable, a refusal that cannot heal is ErrRefused.
 package gateway

@@ -14,8 +14,16 @@ import (
 	"tuval/internal/fault"
 )
 
-// ErrRefused wraps an answer of Stripe's that trying again cannot heal.
-var ErrRefused = errors.New("stripe refused")
+var (
+	// ErrRefused wraps an answer of Stripe's that trying again cannot heal.
+	ErrRefused = errors.New("stripe refused")
+	// ErrInUse says that another call with the same idempotency key is under
+	// way: its answer is had by asking again in a moment.
+	ErrInUse = errors.New("the idempotency key is in use")
+	// ErrSpent says that Stripe repeated a failure that it keeps under the
+	// idempotency key. It would do so for a day: only another key can help.
+	ErrSpent = errors.New("the idempotency key is spent on a failure")
+)
 
 // Settings say where Stripe is.
 type Settings struct {
@@ -70,11 +78,18 @@ type Purchase struct {
 	CancelURL      string
 }
 
+// The states of a payment page at Stripe.
+const (
+	SessionOpen     = "open"
+	SessionComplete = "complete"
+	SessionExpired  = "expired"
+)
+
 // Session is what Stripe says of a payment page.
 type Session struct {
 	ID            string
 	URL           string
-	Status        string // open, complete, expired
+	Status        string // SessionOpen, SessionComplete or SessionExpired
 	PaymentStatus string // paid, unpaid, no_payment_required
 	Reference     string // our payment key
 	PaymentKey    string // the same, from the metadata
@@ -86,13 +101,34 @@ type Session struct {
 }
 
 // Paid reports whether the money arrived.
-func (s Session) Paid() bool { return s.Status == "complete" && s.PaymentStatus == "paid" }
+func (s Session) Paid() bool { return s.Status == SessionComplete && s.PaymentStatus == "paid" }
 
 // Processing reports whether the buyer is done and the money is under way.
-func (s Session) Processing() bool { return s.Status == "complete" && s.PaymentStatus == "unpaid" }
+func (s Session) Processing() bool { return s.Status == SessionComplete && s.PaymentStatus == "unpaid" }
 
-// Begin makes a payment page.
+// keyPause is how long a call waits that met its key in use.
+const keyPause = 250 * time.Millisecond
+
+// Begin makes a payment page, or gives the one again that was made with the
+// same key. Meeting another copy of itself at Stripe, it waits for the answer
+// of that one, as long as ctx lasts.
 func (c *Client) Begin(ctx context.Context, p Purchase) (Session, error) {
+	for {
+		s, err := c.begin(ctx, p)
+		if !errors.Is(err, ErrInUse) {
+			return s, err
+		}
+		pause := time.NewTimer(keyPause)
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			pause.Stop()
+			return s, err
+		}
+	}
+}
+
+func (c *Client) begin(ctx context.Context, p Purchase) (Session, error) {
 	metadata := map[string]string{"payment_id": p.PaymentKey, "rental_id": p.RentalKey}
 	params := &stripe.CheckoutSessionParams{
 		Mode:               stripe.String(string(stripe.CheckoutSessionModePayment)),
@@ -160,12 +196,33 @@ func sessionOf(s *stripe.CheckoutSession) Session {
 
 // explain sorts Stripe's errors into "away, try again" and "refused".
 func explain(op string, err error) error {
-	wrapped := fmt.Errorf("gateway: %s: %w", op, err)
+	err = fmt.Errorf("gateway: %s: %w", op, err)
 	var se *stripe.Error
-	if errors.As(err, &se) && se.HTTPStatusCode >= 400 && se.HTTPStatusCode < 500 &&
-		se.HTTPStatusCode != http.StatusConflict && se.HTTPStatusCode != http.StatusTooManyRequests &&
-		se.HTTPStatusCode != http.StatusUnauthorized {
-		return fmt.Errorf("%w: %w", ErrRefused, wrapped)
+	if errors.As(err, &se) {
+		switch {
+		case refusal(se.HTTPStatusCode):
+			return fmt.Errorf("%w: %w", ErrRefused, err)
+		case se.Code == stripe.ErrorCodeIdempotencyKeyInUse:
+			err = fmt.Errorf("%w: %w", ErrInUse, err)
+		case replayed(se):
+			err = fmt.Errorf("%w: %w", ErrSpent, err)
+		}
 	}
-	return fault.Away("The payment service does not answer at the moment. Nothing was charged. Please try again.", 5*time.Second).Because(wrapped)
+	return fault.Away("The payment service does not answer at the moment. Nothing was charged. Please try again.", 5*time.Second).Because(err)
+}
+
+// refusal reports whether a status says that the call itself is wrong. A
+// wrong API key is the operator's to mend, and then the call is right.
+func refusal(status int) bool {
+	switch status {
+	case http.StatusConflict, http.StatusTooManyRequests, http.StatusUnauthorized:
+		return false
+	}
+	return status >= 400 && status < 500
+}
+
+// replayed reports whether the answer is one that Stripe had stored under the
+// call's idempotency key.
+func replayed(se *stripe.Error) bool {
+	return se.LastResponse != nil && se.LastResponse.Header.Get("Idempotent-Replayed") == "true"
 }

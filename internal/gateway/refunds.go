@@ -6,6 +6,13 @@ import (
 	"github.com/stripe/stripe-go/v76"
 )
 
+// States of a refund at Stripe that are final; others are on their way.
+const (
+	RefundSucceeded = "succeeded"
+	RefundFailed    = "failed"
+	RefundCanceled  = "canceled"
+)
+
 // Refund is what Stripe says of money sent back.
 type Refund struct {
 	ID            string
@@ -13,7 +20,7 @@ type Refund struct {
 	PaymentIntent string
 	Amount        int64
 	Currency      string
-	Status        string // pending, requires_action, succeeded, failed, canceled
+	Status        string // also pending, requires_action
 	Failure       string
 }
 
