@@ -17,6 +17,7 @@ type Kind string
 const (
 	HoldPlaced        Kind = "hold.placed" // + blocks
 	HoldKept          Kind = "hold.kept"
+	HoldProlonged     Kind = "hold.prolonged" // while Stripe is asked
 	CheckoutBegun     Kind = "checkout.begun"
 	CheckoutEnded     Kind = "checkout.ended"
 	PaymentProcessing Kind = "payment.processing"

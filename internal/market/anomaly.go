@@ -2,7 +2,6 @@ package market
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -43,7 +42,7 @@ func reportTx(ctx context.Context, q db.Querier, a Anomaly) error {
 		"refund": int64(a.Refund), "message": a.Message, "action": a.Action,
 	})
 	if err != nil {
-		return fmt.Errorf("market: report an anomaly: %w", err)
+		return db.Explain("market: report an anomaly", err)
 	}
 	return nil
 }
@@ -57,7 +56,7 @@ func (m *Market) Anomalies(ctx context.Context, limit int) ([]Anomaly, error) {
 		WHERE a.resolved_at IS NULL ORDER BY a.id DESC LIMIT $1`
 	rows, err := m.pool.Query(ctx, sql, limit)
 	if err != nil {
-		return nil, fmt.Errorf("market: list anomalies: %w", err)
+		return nil, db.Explain("market: list anomalies", err)
 	}
 	as, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Anomaly, error) {
 		var a Anomaly
@@ -66,7 +65,7 @@ func (m *Market) Anomalies(ctx context.Context, limit int) ([]Anomaly, error) {
 		return a, err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("market: list anomalies: %w", err)
+		return nil, db.Explain("market: list anomalies", err)
 	}
 	return as, nil
 }

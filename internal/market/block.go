@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"tuval/internal/db"
 	"tuval/internal/fault"
 	"tuval/internal/grid"
 	"tuval/internal/ident"
@@ -113,14 +114,14 @@ func (m *Market) BlockedAreas(ctx context.Context) ([]Blocked, error) {
 		WHERE closed_at IS NULL AND until > now() ORDER BY id DESC`
 	rows, err := m.pool.Query(ctx, sql)
 	if err != nil {
-		return nil, fmt.Errorf("market: list blocked areas: %w", err)
+		return nil, db.Explain("market: list blocked areas", err)
 	}
 	bs, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Blocked, error) {
 		var b Blocked
 		return b, row.Scan(&b.ID, &b.Key, &b.Rect.X, &b.Rect.Y, &b.Rect.W, &b.Rect.H, &b.Note, &b.Until, &b.CreatedAt)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("market: list blocked areas: %w", err)
+		return nil, db.Explain("market: list blocked areas", err)
 	}
 	return bs, nil
 }

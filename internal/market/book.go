@@ -113,6 +113,13 @@ func (m *Market) mismatch(p payment.Payment, proof Proof) string {
 // learns what it did not know.
 func (m *Market) bookTx(ctx context.Context, tx pgx.Tx, p payment.Payment, proof Proof) (BookOutcome, error) {
 	fx := &effects{}
+	before, err := payment.ByID(ctx, tx, p.ID)
+	if err != nil {
+		return "", err
+	}
+	if before.State == payment.Paid {
+		return Known, payment.Learn(ctx, tx, p.ID, proof.Session, proof.Intent)
+	}
 	seen, err := rental.ByID(ctx, tx, p.Rental)
 	if err != nil {
 		return "", err
@@ -121,7 +128,7 @@ func (m *Market) bookTx(ctx context.Context, tx pgx.Tx, p payment.Payment, proof
 	if err != nil {
 		return "", err
 	}
-	r, now := c.Own[seen.ID], c.Now
+	r := c.Own[seen.ID]
 	if r.State != seen.State {
 		return "", turnstile.ErrMoved
 	}
@@ -139,7 +146,8 @@ func (m *Market) bookTx(ctx context.Context, tx pgx.Tx, p payment.Payment, proof
 		return "", err
 	}
 	if !first {
-		return Known, payment.Learn(ctx, tx, p.ID, proof.Session, proof.Intent)
+		// Somebody was faster. Whoever was displaced above stays where he is.
+		return "", turnstile.ErrMoved
 	}
 	fx.event(ledger.Event{
 		Kind: ledger.PaymentBooked, Claim: int64(r.ID), Payment: int64(p.ID), Rect: r.Rect,
@@ -151,8 +159,10 @@ func (m *Market) bookTx(ctx context.Context, tx pgx.Tx, p payment.Payment, proof
 	if back != "" {
 		return Returned, m.giveBack(ctx, tx, r, p, back, fx)
 	}
-	giveUpOthers(ps, p.ID, fx)
-	return Booked, m.give(ctx, tx, r, p, c, now, fx)
+	if err := dropOpen(ctx, tx, others(ps, p.ID), fx); err != nil {
+		return "", err
+	}
+	return Booked, m.give(ctx, tx, r, p, c, fx)
 }
 
 // room locks the rental, and, when it is closed and might be had again,
@@ -200,7 +210,8 @@ func fate(r rental.Rental, blocked bool) string {
 }
 
 // give turns the rental paid and keeps its blocks for the approval window.
-func (m *Market) give(ctx context.Context, tx pgx.Tx, r rental.Rental, p payment.Payment, c cleared, now time.Time, fx *effects) error {
+func (m *Market) give(ctx context.Context, tx pgx.Tx, r rental.Rental, p payment.Payment, c cleared, fx *effects) error {
+	now := c.Now
 	from, until := r.State, now.Add(m.rules.ApprovalWindow)
 	r.State, r.PaidAt, r.ApproveBy, r.LeasedUntil = rental.Paid, &now, &until, &until
 	r.ClosedReason, r.ClosedAt = nil, nil
@@ -254,15 +265,6 @@ func (m *Market) giveBack(ctx context.Context, tx pgx.Tx, r rental.Rental, p pay
 		RentalURL: m.rentalURL(r), CanvasURL: m.rules.BaseURL + "/", Receipt: p.Key, Rect: r.Rect, Amount: p.Amount, Cause: cause,
 	}))
 	return m.write(ctx, tx, fx)
-}
-
-// giveUpOthers makes the rental's other open pages unpayable: it is paid.
-func giveUpOthers(ps []payment.Payment, paid payment.ID, fx *effects) {
-	for _, o := range ps {
-		if o.ID != paid && o.State == payment.Open {
-			fx.job(jobs.ExpireSession{Payment: int64(o.ID)})
-		}
-	}
 }
 
 // earlierRefunds makes refunds count that Stripe told of before we knew the

@@ -8,6 +8,7 @@ import (
 
 	"tuval/internal/db"
 	"tuval/internal/fault"
+	"tuval/internal/ident"
 	"tuval/internal/ledger"
 	"tuval/internal/payment"
 	"tuval/internal/rental"
@@ -44,10 +45,15 @@ func (m *Market) lastLook(ctx context.Context, r rental.Rental) error {
 		if p.State != payment.Open || p.SessionID == nil {
 			continue
 		}
+		// Written down first, so that Stripe's own word does not close the
+		// rental for another reason.
+		if err := m.giveUp(ctx, p); err != nil {
+			return err
+		}
 		patience, stop := context.WithTimeout(ctx, cancelPatience)
-		paid, err := m.expireAtStripe(patience, p, "cancel")
+		outcome, err := m.expireAtStripe(patience, p, ident.New())
 		stop()
-		if paid {
+		if outcome == Booked || outcome == Known {
 			return errPaidMeanwhile()
 		}
 		if err != nil {

@@ -19,20 +19,6 @@ import (
 	"tuval/internal/rental"
 )
 
-// MaxWeeks is the longest time one payment buys.
-const MaxWeeks = 52
-
-// MaxGoLive is how far ahead a go-live time may be chosen.
-const MaxGoLive = 14 * 24 * time.Hour
-
-// Purchase is what a buyer asks to pay for.
-type Purchase struct {
-	Weeks          int
-	Email          string // a contact address; it grants nothing
-	GoLiveAt       *time.Time
-	ExpectedAmount *int64 // what the page showed, minor units
-}
-
 // Offer is a payment page that can be paid.
 type Offer struct {
 	PaymentKey string
@@ -71,6 +57,20 @@ func (m *Market) Checkout(ctx context.Context, who Who, key string, want Purchas
 	if err := m.makeRoom(ctx, r, want); err != nil {
 		return Offer{}, err
 	}
+	offered, err := m.open(ctx, r, want, amount)
+	if errors.Is(err, gateway.ErrSpent) {
+		// Stripe failed before and would say so for a day: with a new key.
+		offered, err = m.open(ctx, r, want, amount)
+	}
+	if errors.Is(err, gateway.ErrRefused) {
+		m.log.ErrorContext(ctx, "stripe refused a checkout", "rental", r.ID, "error", err)
+		err = fault.Away("The payment page cannot be opened at the moment. Nothing was charged.", time.Minute).Because(err)
+	}
+	return offered, err
+}
+
+// open writes down what is wanted, asks Stripe for the page and stores it.
+func (m *Market) open(ctx context.Context, r rental.Rental, want Purchase, amount money.Money) (Offer, error) {
 	p, err := m.intend(ctx, r.ID, want, amount)
 	if err != nil {
 		return Offer{}, err
@@ -81,11 +81,10 @@ func (m *Market) Checkout(ctx context.Context, who Who, key string, want Purchas
 	patience, stop := context.WithTimeout(ctx, sessionPatience)
 	defer stop()
 	s, err := m.stripe.Begin(patience, m.page(r, p))
+	if errors.Is(err, gateway.ErrSpent) {
+		return Offer{}, errors.Join(err, m.drop(ctx, p))
+	}
 	if err != nil {
-		if errors.Is(err, gateway.ErrRefused) {
-			m.log.ErrorContext(ctx, "stripe refused a checkout", "payment", p.ID, "error", err)
-			return Offer{}, fault.Away("The payment page cannot be opened at the moment. Nothing was charged.", time.Minute).Because(err)
-		}
 		return Offer{}, err
 	}
 	return m.opened(ctx, p, s)
@@ -95,58 +94,75 @@ func offer(p payment.Payment) Offer {
 	return Offer{PaymentKey: p.Key, URL: *p.SessionURL, ExpiresAt: p.ExpiresAt, Amount: p.Amount}
 }
 
-// total judges what is asked and says what it costs.
-func (m *Market) total(perWeek money.Money, want Purchase) (money.Money, error) {
-	if want.Weeks < 1 || want.Weeks > MaxWeeks {
-		return money.Money{}, fault.Field("weeks", fmt.Sprintf("weeks must be from 1 to %d", MaxWeeks))
-	}
-	c := m.rules.Currency
-	amount, ok := money.Total(perWeek.Amount, want.Weeks)
-	if !ok || amount > c.Max {
-		return money.Money{}, fault.Field("weeks", fmt.Sprintf("%d weeks cost more than the largest payment of %s.", want.Weeks, c.Of(c.Max)))
-	}
-	if !c.Chargeable(amount) {
-		return money.Money{}, fault.Field("weeks", fmt.Sprintf("%d weeks cost %s; the smallest payment is %s.", want.Weeks, c.Of(amount), c.Of(c.Min)))
-	}
-	total := money.Money{Amount: amount, Currency: perWeek.Currency}
-	if want.ExpectedAmount != nil && *want.ExpectedAmount != amount {
-		return money.Money{}, fault.New(fault.Conflict, fmt.Sprintf("The price is %s.", total)).With("amount", total)
-	}
-	return total, nil
-}
-
-// makeRoom expires the rental's open page when it offers something else than
-// what is asked now.
+// makeRoom makes the rental's open page unpayable when it offers something
+// else than what is asked now, or when its time is over.
 func (m *Market) makeRoom(ctx context.Context, r rental.Rental, want Purchase) error {
+	now, err := rental.Now(ctx, m.pool)
+	if err != nil {
+		return err
+	}
+	if err := m.mayPay(r, now); err != nil {
+		return err
+	}
 	ps, err := payment.OfRental(ctx, m.pool, r.ID)
 	if err != nil {
 		return err
 	}
 	for _, p := range ps {
-		if p.State != payment.Open || p.SessionID == nil || p.SamePurchase(want.Weeks, want.Email, want.GoLiveAt) {
+		if p.State != payment.Open || p.SessionID == nil || p.SamePurchase(want.Weeks, want.Email, want.GoLiveAt) && now.Before(p.ExpiresAt) {
 			continue
 		}
-		patience, stop := context.WithTimeout(ctx, sessionPatience)
-		paid, err := m.expireAtStripe(patience, p, "change")
-		stop()
-		if paid {
-			return errPaidMeanwhile()
-		}
-		if err != nil {
-			return err // two payable pages for one rental are never risked
-		}
-		err = db.InTx(ctx, m.pool, "give up a page", func(ctx context.Context, tx pgx.Tx) error {
-			if _, err := rental.Lock(ctx, tx, r.ID); err != nil {
-				return err
-			}
-			_, err := payment.End(ctx, tx, p.ID, payment.Expired)
-			return err
-		})
-		if err != nil {
+		if err := m.retire(ctx, p); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// retire ends a page that its buyer wants to exchange for another. The wish is
+// written down first: Stripe's word that the page is over may be here before
+// its answer to us, and must not end the hold. When Stripe does not answer,
+// neither do we go on: two payable pages for one rental are never risked.
+func (m *Market) retire(ctx context.Context, p payment.Payment) error {
+	if err := m.giveUp(ctx, p); err != nil {
+		return err
+	}
+	patience, stop := context.WithTimeout(ctx, sessionPatience)
+	defer stop()
+	outcome, err := m.expireAtStripe(patience, p, ident.New())
+	switch {
+	case err != nil:
+		return err
+	case outcome == Booked || outcome == Known:
+		return errPaidMeanwhile()
+	case outcome == Pending:
+		return errProcessing()
+	}
+	return m.drop(ctx, p)
+}
+
+func errProcessing() *fault.Error {
+	return fault.New(fault.Conflict, "Your payment is being processed.")
+}
+
+func (m *Market) giveUp(ctx context.Context, p payment.Payment) error {
+	return m.ofRental(ctx, "give up a page", p, payment.GiveUp)
+}
+
+// drop ends a payment of which no page can be paid any more.
+func (m *Market) drop(ctx context.Context, p payment.Payment) error {
+	return m.ofRental(ctx, "drop a payment", p, payment.Expire)
+}
+
+// ofRental moves one payment with its rental locked. Coming too late is fine.
+func (m *Market) ofRental(ctx context.Context, name string, p payment.Payment, move func(context.Context, pgx.Tx, payment.ID) (bool, error)) error {
+	return db.InTx(ctx, m.pool, name, func(ctx context.Context, tx pgx.Tx) error {
+		if _, err := rental.Lock(ctx, tx, p.Rental); err != nil {
+			return err
+		}
+		_, err := move(ctx, tx, p.ID)
+		return err
+	})
 }
 
 // intend writes down what is about to be asked of Stripe, with its key, and
@@ -198,17 +214,15 @@ func (m *Market) openPayment(ctx context.Context, tx pgx.Tx, ps []payment.Paymen
 	for _, p := range ps {
 		switch {
 		case p.State == payment.Processing:
-			return p, false, fault.New(fault.Conflict, "Your payment is being processed.")
+			return p, false, errProcessing()
 		case p.State != payment.Open:
 			continue
 		case p.SessionID == nil && now.Sub(p.CreatedAt) >= payment.RepeatFor:
-			if _, err := payment.End(ctx, tx, p.ID, payment.Expired); err != nil {
+			if _, err := payment.Expire(ctx, tx, p.ID); err != nil {
 				return p, false, err
 			}
-		case !p.SamePurchase(want.Weeks, want.Email, want.GoLiveAt):
-			return p, false, fault.New(fault.Conflict, "Another payment for this hold is just being opened. Please try again in a minute.")
-		case p.SessionID != nil && !now.Before(p.ExpiresAt):
-			return p, false, fault.New(fault.Gone, "The time to pay is over. Please choose the blocks again.")
+		case !p.SamePurchase(want.Weeks, want.Email, want.GoLiveAt), p.SessionID != nil && !now.Before(p.ExpiresAt):
+			return p, false, errOpening()
 		default:
 			return p, true, nil
 		}
@@ -216,46 +230,47 @@ func (m *Market) openPayment(ctx context.Context, tx pgx.Tx, ps []payment.Paymen
 	return payment.Payment{}, false, nil
 }
 
-func (m *Market) mayPay(r rental.Rental, now time.Time) error {
-	switch seen := r.At(now, m.terms()); {
-	case seen.State == rental.Closed && seen.PaidAt == nil:
-		return ErrHoldOver()
-	case seen.State == rental.Closed:
-		return fault.New(fault.Conflict, "This rental is closed.")
-	case !seen.Unpaid():
-		return fault.New(fault.Conflict, "This rental is paid already.")
-	}
-	return nil
-}
-
-// mayStart judges a chosen go-live time against the database's clock.
-func mayStart(at *time.Time, now time.Time) error {
-	switch {
-	case at == nil:
-		return nil
-	case !at.Equal(at.Truncate(time.Hour)):
-		return fault.Field("go_live_at", "go_live_at must be on the hour, in UTC")
-	case !at.After(now):
-		return fault.Field("go_live_at", "go_live_at must be in the future")
-	case at.After(now.Add(MaxGoLive)):
-		return fault.Field("go_live_at", "go_live_at can be at most 14 days ahead")
-	}
-	return nil
+func errOpening() *fault.Error {
+	return fault.New(fault.Conflict, "Another payment for this hold is just being opened. Please try again in a minute.")
 }
 
 // awaitAnswer lets the hold last until Stripe has had its chance to answer,
 // and leaves a job for the end of the page.
 func (m *Market) awaitAnswer(ctx context.Context, tx pgx.Tx, r rental.Rental, want Purchase, p payment.Payment, now time.Time) error {
-	least := earliest(now.Add(minLease), r.CountedFrom.Add(m.rules.HoldMax))
-	until := latest(*r.LeasedUntil, least)
-	r.LeasedUntil, r.Email, r.GoLiveAt = &until, &want.Email, want.GoLiveAt
-	if err := m.prolong(ctx, tx, r.State, r); err != nil {
+	r.Email, r.GoLiveAt = &want.Email, want.GoLiveAt
+	fx := &effects{}
+	fx.jobAt(p.ExpiresAt.Add(m.rules.askAfter()), jobs.EndCheckout{Payment: int64(p.ID)})
+	longer, err := m.lengthen(ctx, tx, r.State, r, now.Add(minLease), fx)
+	if err != nil {
 		return err
 	}
-	fx := &effects{}
-	fx.jobAt(until, jobs.Settle{Rental: int64(r.ID), Why: jobs.HoldLapses})
-	fx.jobAt(p.ExpiresAt.Add(time.Minute), jobs.EndCheckout{Payment: int64(p.ID)})
+	if longer {
+		fx.event(about(r, ledger.HoldProlonged, ledger.System))
+	}
 	return m.write(ctx, tx, fx)
+}
+
+// lengthen writes a locked unpaid rental whose lease is to last at least until
+// then, but not longer than possession without payment may. It reports whether
+// the lease changed; whoever shows it must be told by an event then.
+func (m *Market) lengthen(ctx context.Context, tx pgx.Tx, from rental.State, r rental.Rental, until time.Time, fx *effects) (bool, error) {
+	until = earliest(until, r.CountedFrom.Add(m.rules.HoldMax))
+	if !until.After(*r.LeasedUntil) {
+		return false, rental.Write(ctx, tx, from, r)
+	}
+	r.LeasedUntil = &until
+	fx.jobAt(until, jobs.Settle{Rental: int64(r.ID), Why: jobs.HoldLapses})
+	return true, m.prolong(ctx, tx, from, r)
+}
+
+// askAfter is how long after the end of a page Stripe is asked what became of
+// it. Where our deadline is before Stripe's, the page is still open then and
+// nothing is waited for.
+func (r Rules) askAfter() time.Duration {
+	if r.CheckoutTTL < stripeMinimum {
+		return 0
+	}
+	return min(time.Minute, r.CheckoutGrace/2)
 }
 
 // page is what Stripe is asked for. It follows from the stored payment alone,
@@ -273,53 +288,4 @@ func (m *Market) page(r rental.Rental, p payment.Payment) gateway.Purchase {
 		SuccessURL: m.rentalURL(r) + "/return?session_id={CHECKOUT_SESSION_ID}",
 		CancelURL:  m.rentalURL(r),
 	}
-}
-
-// opened stores the page and turns the hold into a checkout, if it still is
-// a hold; else the page is made unpayable by a job.
-func (m *Market) opened(ctx context.Context, p payment.Payment, s gateway.Session) (Offer, error) {
-	over := false
-	err := db.InTx(ctx, m.pool, "open a checkout", func(ctx context.Context, tx pgx.Tx) error {
-		fx := &effects{}
-		r, now, err := lockNow(ctx, tx, p.Rental)
-		if err != nil {
-			return err
-		}
-		stored, err := payment.SetSession(ctx, tx, p.ID, s.ID, s.URL)
-		if err != nil {
-			return err
-		}
-		if seen := r.At(now, m.terms()); !stored || !seen.Unpaid() {
-			over = !seen.Unpaid() && r.PaidAt == nil || !stored
-			return m.abandon(ctx, tx, p, s, fx)
-		}
-		from := r.State
-		until := latest(*r.LeasedUntil, earliest(p.ExpiresAt.Add(m.rules.CheckoutGrace), r.CountedFrom.Add(m.rules.HoldMax)))
-		r.State, r.LeasedUntil = rental.Paying, &until
-		if err := m.prolong(ctx, tx, from, r); err != nil {
-			return err
-		}
-		if from == rental.Held {
-			e := about(r, ledger.CheckoutBegun, ledger.Buyer)
-			e.Payment = int64(p.ID)
-			fx.event(e)
-		}
-		fx.jobAt(until, jobs.Settle{Rental: int64(r.ID), Why: jobs.HoldLapses})
-		return m.write(ctx, tx, fx)
-	})
-	if err == nil && over {
-		err = ErrHoldOver()
-	}
-	p.SessionURL = &s.URL
-	return offer(p), err
-}
-
-// abandon ends a page that came too late to be used.
-func (m *Market) abandon(ctx context.Context, tx pgx.Tx, p payment.Payment, s gateway.Session, fx *effects) error {
-	const sql = `UPDATE payments SET session_id = $2, session_url = $3 WHERE id = $1 AND session_id IS NULL`
-	if _, err := tx.Exec(ctx, sql, p.ID, s.ID, s.URL); err != nil {
-		return fmt.Errorf("market: note an abandoned page: %w", err)
-	}
-	fx.job(jobs.ExpireSession{Payment: int64(p.ID)})
-	return m.write(ctx, tx, fx)
 }

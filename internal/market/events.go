@@ -44,7 +44,7 @@ func (m *Market) ApplyEvent(ctx context.Context, id string) (kind, outcome strin
 	var payload []byte
 	const read = `SELECT payload FROM stripe_events WHERE id = $1`
 	if err := m.pool.QueryRow(ctx, read, id).Scan(&payload); err != nil {
-		return "", "", fmt.Errorf("market: read an event: %w", err)
+		return "", "", db.Explain("market: read an event", err)
 	}
 	e, err := gateway.Parse(payload)
 	if err != nil {
@@ -56,7 +56,7 @@ func (m *Market) ApplyEvent(ctx context.Context, id string) (kind, outcome strin
 	}
 	const done = `UPDATE stripe_events SET applied_at = now(), outcome = $2 WHERE id = $1`
 	if _, err := m.pool.Exec(ctx, done, id, outcome); err != nil {
-		return e.Type, "", fmt.Errorf("market: note an applied event: %w", err)
+		return e.Type, "", db.Explain("market: note an applied event", err)
 	}
 	return e.Type, outcome, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"tuval/internal/db"
+	"tuval/internal/fault"
 	"tuval/internal/gateway"
 	"tuval/internal/ledger"
 	"tuval/internal/payment"
@@ -21,26 +22,48 @@ type NotYet struct{ Wait time.Duration }
 // Error says how long to wait.
 func (n NotYet) Error() string { return fmt.Sprintf("not due for another %s", n.Wait) }
 
-// expireAtStripe makes the payment's page unpayable, and books the payment
-// when it turns out to be paid, which it reports. try names the attempt: the
-// answer to one try must not be replayed for the next.
-func (m *Market) expireAtStripe(ctx context.Context, p payment.Payment, try string) (paid bool, err error) {
+// expireAtStripe makes the payment's page unpayable. When its buyer was done
+// with it already, the money is booked, and what came of that is returned;
+// else the outcome is empty. try names the attempt: the answer to one must not
+// be replayed for the next.
+func (m *Market) expireAtStripe(ctx context.Context, p payment.Payment, try string) (BookOutcome, error) {
 	s, err := m.stripe.Expire(ctx, *p.SessionID, p.IdempotencyKey+":expire:"+try)
-	if err == nil && s.Status == "expired" {
-		return false, nil
+	if err == nil && s.Status == gateway.SessionExpired {
+		return "", nil
 	}
 	if err != nil && !errors.Is(err, gateway.ErrRefused) {
-		return false, err
+		return "", err
 	}
 	// It was not open any more: ask what it is.
 	if s, err = m.stripe.Get(ctx, *p.SessionID); err != nil {
-		return false, err
+		return m.lost(ctx, p, err)
 	}
-	if s.Status == "expired" {
-		return false, nil
+	if s.Status == gateway.SessionOpen {
+		return "", fault.Away("The payment page cannot be closed at the moment. Please try again.", time.Second).
+			Because(fmt.Errorf("market: session %s is open and does not expire", s.ID))
 	}
-	outcome, err := m.Book(ctx, proofOf(s))
-	return outcome == Booked || outcome == Known || outcome == Pending, err
+	return m.bookSession(ctx, s)
+}
+
+// bookSession books a session that is not open any more, if it was completed.
+func (m *Market) bookSession(ctx context.Context, s gateway.Session) (BookOutcome, error) {
+	if !s.Paid() && !s.Processing() {
+		return "", nil
+	}
+	return m.Book(ctx, proofOf(s))
+}
+
+// lost takes a page of which Stripe knows nothing for one that nobody can pay,
+// and tells an admin. Other errors are returned.
+func (m *Market) lost(ctx context.Context, p payment.Payment, err error) (BookOutcome, error) {
+	if !errors.Is(err, gateway.ErrRefused) {
+		return "", err
+	}
+	return "", m.Report(ctx, Anomaly{
+		Kind: "session unknown", Fact: "session unknown:" + p.Key, Rental: p.Rental, Payment: p.ID,
+		Message: "Stripe does not know the page of this payment. It was taken for over.",
+		Action:  "Check whether the keys of another Stripe account are configured; money may arrive there.",
+	})
 }
 
 // ExpireSession makes the page of a payment that is over unpayable at Stripe.
@@ -74,65 +97,75 @@ func (m *Market) EndCheckout(ctx context.Context, id payment.ID, try int) error 
 		return NotYet{Wait: p.ExpiresAt.Sub(now)}
 	}
 	if p.SessionID != nil {
-		paid, err := m.askAndExpire(ctx, p, try)
+		outcome, err := m.askAndExpire(ctx, p, try)
 		if err != nil {
 			return errors.Join(err, m.waitForStripe(ctx, p.Rental))
 		}
-		if paid {
+		switch outcome {
+		case Booked, Known, Returned, Pending:
 			return nil
+		case Foreign, Mismatched: // not what we asked for: nothing was bought
 		}
 	}
 	return m.CheckoutOver(ctx, p.ID)
 }
 
-func (m *Market) askAndExpire(ctx context.Context, p payment.Payment, try int) (bool, error) {
+func (m *Market) askAndExpire(ctx context.Context, p payment.Payment, try int) (BookOutcome, error) {
 	s, err := m.stripe.Get(ctx, *p.SessionID)
 	if err != nil {
-		return false, err
+		return m.lost(ctx, p, err)
 	}
-	switch {
-	case s.Paid() || s.Processing():
-		_, err := m.Book(ctx, proofOf(s))
-		return true, err
-	case s.Status == "open":
+	if s.Status == gateway.SessionOpen {
 		return m.expireAtStripe(ctx, p, fmt.Sprint(try))
 	}
-	return false, nil
+	return m.bookSession(ctx, s)
 }
 
 // stripePatience is by how much a lease is prolonged while Stripe is silent.
 const stripePatience = 10 * time.Minute
 
 // waitForStripe keeps the blocks of a checkout whose outcome is not known, to
-// at most the longest possession without payment.
+// at most the longest possession without payment. A lease that is over stays
+// over: somebody may be about to take the blocks.
 func (m *Market) waitForStripe(ctx context.Context, id rental.ID) error {
 	return db.InTx(ctx, m.pool, "wait for stripe", func(ctx context.Context, tx pgx.Tx) error {
 		r, now, err := lockNow(ctx, tx, id)
 		if err != nil || r.State != rental.Paying {
 			return err
 		}
-		until := earliest(now.Add(stripePatience), r.CountedFrom.Add(m.rules.HoldMax))
-		if !until.After(*r.LeasedUntil) {
+		if _, over := r.Next(now); over {
 			return nil
 		}
-		r.LeasedUntil = &until
-		return m.prolong(ctx, tx, rental.Paying, r)
+		fx := &effects{}
+		longer, err := m.lengthen(ctx, tx, rental.Paying, r, now.Add(stripePatience), fx)
+		if err != nil || !longer {
+			return err
+		}
+		fx.event(about(r, ledger.HoldProlonged, ledger.System))
+		return m.write(ctx, tx, fx)
 	})
 }
 
 // CheckoutOver ends a payment that can no longer be paid, and frees the
 // blocks of its rental at once when nothing else of it can be.
 func (m *Market) CheckoutOver(ctx context.Context, id payment.ID) error {
-	return m.endPayment(ctx, id, payment.Expired, rental.Expired, ledger.CheckoutEnded)
+	return m.endPayment(ctx, id, ending{payment.Expire, rental.Expired, ledger.CheckoutEnded})
 }
 
 // PaymentFailed is CheckoutOver for money that was under way and did not
-// arrive.
+// arrive. The buyer is told.
 func (m *Market) PaymentFailed(ctx context.Context, id payment.ID) error {
-	return m.endPayment(ctx, id, payment.Failed, rental.PaymentFailed, ledger.PaymentFailed)
+	return m.endPayment(ctx, id, ending{payment.Fail, rental.PaymentFailed, ledger.PaymentFailed})
 }
 
-func (m *Market) endPayment(ctx context.Context, id payment.ID, to payment.State, why rental.Reason, kind ledger.Kind) error {
+// ending is how a payment ends that is not paid, and why its rental then does.
+type ending struct {
+	move func(context.Context, pgx.Tx, payment.ID) (bool, error)
+	why  rental.Reason
+	kind ledger.Kind
+}
+
+func (m *Market) endPayment(ctx context.Context, id payment.ID, end ending) error {
 	p, err := payment.ByID(ctx, m.pool, id)
 	if err != nil {
 		return err
@@ -147,19 +180,15 @@ func (m *Market) endPayment(ctx context.Context, id payment.ID, to payment.State
 		if err != nil {
 			return err
 		}
-		changed, err := payment.End(ctx, tx, p.ID, to)
+		changed, err := end.move(ctx, tx, p.ID)
 		if err != nil || !changed {
 			return err
 		}
-		e := about(r, kind, ledger.Stripe)
+		e := about(r, end.kind, ledger.Stripe)
 		e.Payment = int64(p.ID)
 		fx.event(e)
-		if r.State == rental.Paying && !othersUnderWay(ps, p.ID) {
-			move := rental.Move{To: rental.Closed, Reason: why, At: earliest(now, *r.LeasedUntil)}
-			if r, err = m.closing(ctx, tx, r, move, ledger.Stripe, fx); err != nil {
-				return err
-			}
-			if err := release(ctx, tx, r); err != nil {
+		if r.State == rental.Paying && nothingLeft(ps, p.ID, now) {
+			if err := m.endRental(ctx, tx, r, end.why, now, fx); err != nil {
 				return err
 			}
 		}
@@ -167,11 +196,30 @@ func (m *Market) endPayment(ctx context.Context, id payment.ID, to payment.State
 	})
 }
 
-func othersUnderWay(ps []payment.Payment, but payment.ID) bool {
+// endRental closes a checkout that cannot be paid any more.
+func (m *Market) endRental(ctx context.Context, tx pgx.Tx, r rental.Rental, why rental.Reason, now time.Time, fx *effects) error {
+	move := rental.Move{To: rental.Closed, Reason: why, At: earliest(now, *r.LeasedUntil)}
+	r, err := m.closing(ctx, tx, r, move, ledger.Stripe, fx)
+	if err != nil {
+		return err
+	}
+	return release(ctx, tx, r)
+}
+
+// nothingLeft reports whether no payment of the rental but the one that ends
+// can still be paid. A page that its buyer gave up before its time is about to
+// be exchanged for another one.
+func nothingLeft(ps []payment.Payment, ends payment.ID, now time.Time) bool {
 	for _, p := range ps {
-		if p.ID != but && (p.State == payment.Open || p.State == payment.Processing) {
-			return true
+		if p.ID == ends {
+			if p.EndedAt != nil && now.Before(p.ExpiresAt) {
+				return false
+			}
+			continue
+		}
+		if p.State == payment.Open || p.State == payment.Processing {
+			return false
 		}
 	}
-	return false
+	return true
 }

@@ -3,7 +3,7 @@ package market
 import (
 	"context"
 	"fmt"
-	"math"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -36,19 +36,39 @@ FROM (SELECT w * h AS area, leased_until,
 const (
 	sqlUsedPerson  = sqlUsed + `(person_id = ANY (@persons) OR account_id = @account)) AS holds`
 	sqlUsedAddress = sqlUsed + `address = @address) AS holds`
-	sqlHeldByAll   = `SELECT COALESCE(sum(w * h), 0) FROM rentals
-		WHERE state IN ('held', 'paying') AND leased_until > now() AND id <> ALL (@replaced)`
-	// Two holds of one person, or from one address, are judged one after the
-	// other. The first key keeps these locks apart from all others.
-	sqlLockPerson  = `SELECT pg_advisory_xact_lock(7001, hashtext(@person))`
+
+	// Holds of one person, or from one address, are judged one after the other.
+	// The first keys keep these locks apart from all others. Locks of several
+	// persons are taken in one order.
+	sqlLockPersons = `SELECT pg_advisory_xact_lock(7001, k) FROM unnest(@keys::int4[]) AS k`
 	sqlLockAddress = `SELECT pg_advisory_xact_lock(7002, hashtext(encode(@address, 'hex')))`
+	// A new rental refers to its persons. Their rows come before rentals in the
+	// order of locks, also for whoever signs in.
+	sqlHoldPersons = `SELECT FROM persons WHERE id = ANY (@people) ORDER BY id FOR KEY SHARE`
 )
+
+// people are all persons the caller is, each once.
+func (w Who) people() []int64 {
+	people := slices.Clone(w.Persons)
+	if w.Account != 0 {
+		people = append(people, w.Account)
+	}
+	slices.Sort(people)
+	return slices.Compact(people)
+}
 
 // lockPeople makes holds of the same person and address wait for each other.
 func lockPeople(ctx context.Context, tx pgx.Tx, who Who) error {
+	people := who.people()
 	b := &pgx.Batch{}
-	if who.Person() != 0 {
-		b.Queue(sqlLockPerson, pgx.NamedArgs{"person": fmt.Sprint(who.Person())})
+	if len(people) > 0 {
+		keys := make([]int32, len(people))
+		for i, id := range people {
+			keys[i] = int32(id) // two persons with one key only wait for each other
+		}
+		slices.Sort(keys)
+		b.Queue(sqlLockPersons, pgx.NamedArgs{"keys": keys})
+		b.Queue(sqlHoldPersons, pgx.NamedArgs{"people": people})
 	}
 	b.Queue(sqlLockAddress, pgx.NamedArgs{"address": who.Address})
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
@@ -60,6 +80,10 @@ func lockPeople(ctx context.Context, tx pgx.Tx, who Who) error {
 // allow judges the limits on unpaid holds. It refuses with a fault of kind
 // Limited that names the limit.
 func (m *Market) allow(ctx context.Context, tx pgx.Tx, who Who, rect grid.Rect, replaced []rental.ID) error {
+	alone, err := m.enterShare(ctx, tx, who, rect)
+	if err != nil {
+		return err
+	}
 	ids := make([]int64, len(replaced))
 	for i, id := range replaced {
 		ids[i] = int64(id)
@@ -81,10 +105,7 @@ func (m *Market) allow(ctx context.Context, tx pgx.Tx, who Who, rect grid.Rect, 
 	if err := results.QueryRow().Scan(&held); err != nil {
 		return fmt.Errorf("market: read what is held: %w", err)
 	}
-	if most := int(math.Floor(m.rules.MaxHeldShare * grid.Blocks)); held+rect.Area() > most {
-		return fault.Limit(fmt.Sprintf("Too much of the canvas is being held at the moment: at most %d blocks can be unpaid at once. Please try again in a minute.", most), time.Minute)
-	}
-	return nil
+	return m.mostHeld().judge(held+rect.Area(), alone)
 }
 
 func judge(row pgx.Row, l Limits, who string, rect grid.Rect) error {

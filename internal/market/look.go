@@ -127,7 +127,7 @@ func history(ctx context.Context, tx pgx.Tx, id rental.ID) ([]Event, error) {
 	const sql = `SELECT kind, effective_at, blocks, amount, actor FROM ledger WHERE claim_id = $1 ORDER BY id`
 	rows, err := tx.Query(ctx, sql, int64(id))
 	if err != nil {
-		return nil, err
+		return nil, db.Explain("market: read the history", err)
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (Event, error) {
 		var e Event

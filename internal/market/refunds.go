@@ -13,7 +13,6 @@ import (
 	"tuval/internal/ident"
 	"tuval/internal/jobs"
 	"tuval/internal/ledger"
-	"tuval/internal/mailtext"
 	"tuval/internal/payment"
 	"tuval/internal/rental"
 )
@@ -26,7 +25,7 @@ func (m *Market) refund(ctx context.Context, tx pgx.Tx, p payment.Payment, amoun
 	back.Amount = amount
 	r, err := payment.InsertRefund(ctx, tx, payment.Refund{
 		Key: ident.New(), Payment: p.ID, Amount: back, State: payment.RefundPending, Reason: why,
-		IdempotencyKey: "tuval-refund-" + ident.New(),
+		IdempotencyKey: refundKey(),
 	})
 	if err != nil {
 		return err
@@ -41,7 +40,7 @@ func (m *Market) refund(ctx context.Context, tx pgx.Tx, p payment.Payment, amoun
 func (m *Market) refundAll(ctx context.Context, tx pgx.Tx, ps []payment.Payment, why string, fx *effects) (int64, error) {
 	total := int64(0)
 	for _, p := range ps {
-		if p.State != payment.Paid {
+		if p.Outcome == nil || *p.Outcome != payment.Applied {
 			continue
 		}
 		rs, err := payment.RefundsOf(ctx, tx, p.ID)
@@ -99,18 +98,41 @@ func (m *Market) MakeRefund(ctx context.Context, id payment.RefundID) error {
 		return err
 	}
 	made, err := m.stripe.Refund(ctx, r.IdempotencyKey, r.Key, intent, r.Amount.Amount)
-	if errors.Is(err, gateway.ErrRefused) {
-		// Perhaps it was made in the dashboard meanwhile.
-		if found, lookErr := m.madeBefore(ctx, r, intent); found || lookErr != nil {
-			return lookErr
-		}
-		return m.settleRefund(ctx, p, r, gateway.Refund{Status: "failed", Failure: "refused by Stripe"})
-	}
-	if err != nil {
+	switch {
+	case errors.Is(err, gateway.ErrRefused):
+		return m.refundRefused(ctx, p, id, intent)
+	case errors.Is(err, gateway.ErrSpent):
+		return errors.Join(err, m.anotherKey(ctx, r, intent))
+	case err != nil:
 		return err
 	}
 	return m.settleRefund(ctx, p, r, made)
 }
+
+// refundRefused finds out why Stripe refuses a refund: perhaps the money went
+// back in another way meanwhile, which settles it; else it failed.
+func (m *Market) refundRefused(ctx context.Context, p payment.Payment, id payment.RefundID, intent string) error {
+	if err := m.SyncRefunds(ctx, intent); err != nil {
+		return err
+	}
+	r, err := payment.RefundByID(ctx, m.pool, id)
+	if err != nil || r.State != payment.RefundPending || r.StripeID != nil {
+		return err
+	}
+	return m.settleRefund(ctx, p, r, gateway.Refund{Status: gateway.RefundFailed, Failure: "refused by Stripe"})
+}
+
+// anotherKey is for a refund whose key Stripe keeps a failure under. It may
+// have been made all the same: only when Stripe does not list it, it is asked
+// for anew at the next try.
+func (m *Market) anotherKey(ctx context.Context, r payment.Refund, intent string) error {
+	if found, err := m.madeBefore(ctx, r, intent); found || err != nil {
+		return err
+	}
+	return payment.RenewRefundKey(ctx, m.pool, r, refundKey())
+}
+
+func refundKey() string { return "tuval-refund-" + ident.New() }
 
 // intentOf is the payment's intent at Stripe, asked for when it is not known.
 func (m *Market) intentOf(ctx context.Context, p payment.Payment) (string, error) {
@@ -144,9 +166,9 @@ func (m *Market) madeBefore(ctx context.Context, r payment.Refund, intent string
 // stateOf is a refund's state in our words.
 func stateOf(s gateway.Refund) payment.RefundState {
 	switch s.Status {
-	case "succeeded":
+	case gateway.RefundSucceeded:
 		return payment.RefundSucceeded
-	case "failed", "canceled":
+	case gateway.RefundFailed, gateway.RefundCanceled:
 		return payment.RefundFailed
 	}
 	return payment.RefundPending
@@ -159,134 +181,43 @@ func (m *Market) settleRefund(ctx context.Context, p payment.Payment, r payment.
 		if _, err := rental.Lock(ctx, tx, p.Rental); err != nil {
 			return err
 		}
-		if err := m.settleRefundTx(ctx, tx, p, r, s, fx); err != nil {
+		failed, err := m.settleRefundTx(ctx, tx, p, r, s, fx)
+		if err != nil {
 			return err
+		}
+		if failed {
+			if err := outstanding(ctx, tx, p, r, s.Failure); err != nil {
+				return err
+			}
 		}
 		return m.write(ctx, tx, fx)
 	})
 }
 
-func (m *Market) settleRefundTx(ctx context.Context, tx pgx.Tx, p payment.Payment, r payment.Refund, s gateway.Refund, fx *effects) error {
+// settleRefundTx moves a refund to what Stripe says of it, and reports whether
+// it failed now.
+func (m *Market) settleRefundTx(ctx context.Context, tx pgx.Tx, p payment.Payment, r payment.Refund, s gateway.Refund, fx *effects) (failed bool, err error) {
 	to := stateOf(s)
 	changed, err := payment.SettleRefund(ctx, tx, r.ID, s.ID, to, s.Failure)
 	if err != nil || !changed || r.State == to {
-		return err
+		return false, err
 	}
 	switch to {
 	case payment.RefundSucceeded:
 		fx.event(refundEvent(p, r, ledger.RefundSucceeded, 0, ledger.Stripe))
 	case payment.RefundFailed:
 		fx.event(refundEvent(p, r, ledger.RefundFailed, r.Amount.Amount, ledger.Stripe))
-		return reportTx(ctx, tx, Anomaly{
-			Kind: "refund failed", Fact: "refund failed:" + r.Key, Rental: p.Rental, Payment: p.ID, Refund: r.ID,
-			Message: fmt.Sprintf("A refund of %s did not go through (%s).", r.Amount, s.Failure),
-			Action:  "Pay the buyer back another way, or refund again.",
-		})
+		return true, nil
 	case payment.RefundPending:
 	}
-	return nil
+	return false, nil
 }
 
-// SyncRefunds books what Stripe lists as the refunds of a payment, each once:
-// ours and those made in the dashboard. A payment refunded in full closes its
-// rental. It returns NotYet while the payment is not known.
-func (m *Market) SyncRefunds(ctx context.Context, intent string) error {
-	p, err := payment.ByIntent(ctx, m.pool, intent)
-	if payment.IsNotFound(err) || err == nil && p.State != payment.Paid {
-		return NotYet{Wait: 30 * time.Second}
-	}
-	if err != nil {
-		return err
-	}
-	list, err := m.stripe.Refunds(ctx, intent)
-	if err != nil {
-		return err
-	}
-	return db.InTx(ctx, m.pool, "book refunds", func(ctx context.Context, tx pgx.Tx) error {
-		return m.syncTx(ctx, tx, p, list)
+// outstanding tells an admin of money that is owed and did not go back.
+func outstanding(ctx context.Context, tx pgx.Tx, p payment.Payment, r payment.Refund, why string) error {
+	return reportTx(ctx, tx, Anomaly{
+		Kind: "refund failed", Fact: "refund failed:" + r.Key, Rental: p.Rental, Payment: p.ID, Refund: r.ID,
+		Message: fmt.Sprintf("A refund of %s did not go through (%s).", r.Amount, why),
+		Action:  "Pay the buyer back another way, or refund again.",
 	})
-}
-
-func (m *Market) syncTx(ctx context.Context, tx pgx.Tx, p payment.Payment, list []gateway.Refund) error {
-	fx := &effects{}
-	r, now, err := lockNow(ctx, tx, p.Rental)
-	if err != nil {
-		return err
-	}
-	ps, err := payment.LockOfRental(ctx, tx, r.ID)
-	if err != nil {
-		return err
-	}
-	known, err := payment.RefundsOf(ctx, tx, p.ID)
-	if err != nil {
-		return err
-	}
-	for _, s := range list {
-		if err := m.bookRefund(ctx, tx, p, known, s, fx); err != nil {
-			return err
-		}
-	}
-	if known, err = payment.RefundsOf(ctx, tx, p.ID); err != nil {
-		return err
-	}
-	if payment.LeftOf(p, known) <= 0 {
-		if err := m.refundedInFull(ctx, tx, r, p, ps, now, fx); err != nil {
-			return err
-		}
-	}
-	return m.write(ctx, tx, fx)
-}
-
-// bookRefund books one refund that Stripe lists: ours by its key, one we know
-// by its id, or a new one from the dashboard.
-func (m *Market) bookRefund(ctx context.Context, tx pgx.Tx, p payment.Payment, known []payment.Refund, s gateway.Refund, fx *effects) error {
-	for _, r := range known {
-		if s.RefundKey != "" && r.Key == s.RefundKey || r.StripeID != nil && *r.StripeID == s.ID {
-			return m.settleRefundTx(ctx, tx, p, r, s, fx)
-		}
-	}
-	back := p.Amount
-	back.Amount = s.Amount
-	r, err := payment.InsertRefund(ctx, tx, payment.Refund{
-		Key: ident.New(), Payment: p.ID, Amount: back, State: stateOf(s), Reason: payment.ReasonAtDashboard,
-		IdempotencyKey: "dashboard-" + s.ID, StripeID: &s.ID,
-	})
-	if err != nil || r.ID == 0 || r.State == payment.RefundFailed {
-		return err
-	}
-	fx.event(refundEvent(p, r, ledger.RefundMade, -s.Amount, ledger.Stripe))
-	return nil
-}
-
-// refundedInFull closes the rental of a first payment that went back whole,
-// and sends back what is left of its other payments.
-func (m *Market) refundedInFull(ctx context.Context, tx pgx.Tx, r rental.Rental, p payment.Payment, ps []payment.Payment, now time.Time, fx *effects) error {
-	applied := p.Outcome != nil && *p.Outcome == payment.Applied
-	if !applied || p.Purpose != payment.New || r.State == rental.Closed {
-		return nil
-	}
-	total, err := m.refundAll(ctx, tx, others(ps, p.ID), payment.ReasonClosed, fx)
-	if err != nil {
-		return err
-	}
-	move := rental.Move{To: rental.Closed, Reason: rental.Refunded, At: now}
-	if r, err = m.closing(ctx, tx, r, move, ledger.Stripe, fx); err != nil {
-		return err
-	}
-	back := p.Amount
-	back.Amount += total
-	fx.mail(r, "cancelled", r.Key, mailtext.Cancelled(mailtext.Cancellation{
-		RentalURL: m.rentalURL(r), Rect: r.Rect, Cause: mailtext.RefundedAway, Refund: &back, Receipt: p.Key,
-	}))
-	return release(ctx, tx, r)
-}
-
-func others(ps []payment.Payment, but payment.ID) []payment.Payment {
-	var out []payment.Payment
-	for _, p := range ps {
-		if p.ID != but {
-			out = append(out, p)
-		}
-	}
-	return out
 }

@@ -74,7 +74,7 @@ func remembered[T any](ctx context.Context, q db.Querier, r Request) (T, bool, e
 		return answer, false, nil
 	}
 	if err != nil {
-		return answer, false, fmt.Errorf("market: look for the request: %w", err)
+		return answer, false, db.Explain("market: look for the request", err)
 	}
 	if !bytes.Equal(hash, r.hash()) {
 		return answer, false, fault.Field(r.field(), r.field()+" was used for another request before")

@@ -133,13 +133,8 @@ func (m *Market) closingMoney(ctx context.Context, tx pgx.Tx, r rental.Rental, r
 	if reason == rental.Expired && r.Unpaid() {
 		return nil // the job of its checkout asks Stripe first
 	}
-	for _, p := range ps {
-		if p.State == payment.Open {
-			if _, err := payment.End(ctx, tx, p.ID, payment.Expired); err != nil {
-				return err
-			}
-			fx.job(jobs.ExpireSession{Payment: int64(p.ID)})
-		}
+	if err := dropOpen(ctx, tx, ps, fx); err != nil {
+		return err
 	}
 	if reason != rental.Unapproved {
 		return nil
@@ -153,6 +148,23 @@ func (m *Market) closingMoney(ctx context.Context, tx pgx.Tx, r rental.Rental, r
 	fx.mail(r, "cancelled", r.Key, mailtext.Cancelled(mailtext.Cancellation{
 		RentalURL: m.rentalURL(r), Rect: r.Rect, Cause: mailtext.Unapproved, Refund: &back, Receipt: lastPaid(ps),
 	}))
+	return nil
+}
+
+// dropOpen ends what is open of a rental's payments and makes its page
+// unpayable by a job. A page that is just being made is dropped when it comes.
+func dropOpen(ctx context.Context, tx pgx.Tx, ps []payment.Payment, fx *effects) error {
+	for _, p := range ps {
+		if p.State != payment.Open {
+			continue
+		}
+		if _, err := payment.Expire(ctx, tx, p.ID); err != nil {
+			return err
+		}
+		if p.SessionID != nil {
+			fx.job(jobs.ExpireSession{Payment: int64(p.ID)})
+		}
+	}
 	return nil
 }
 

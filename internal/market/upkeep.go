@@ -2,14 +2,15 @@ package market
 
 import (
 	"context"
-	"fmt"
+
+	"tuval/internal/db"
 )
 
 // ForgetRequests clears remembered answers that are older than a day.
 func (m *Market) ForgetRequests(ctx context.Context) error {
 	_, err := m.pool.Exec(ctx, `DELETE FROM requests WHERE created_at < now() - interval '25 hours'`)
 	if err != nil {
-		return fmt.Errorf("market: forget requests: %w", err)
+		return db.Explain("market: forget requests", err)
 	}
 	return nil
 }

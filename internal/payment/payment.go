@@ -42,6 +42,8 @@ const (
 type ID int64
 
 // Payment is a payment as stored. ExpiresAt is our deadline for its session.
+// EndedAt is when it stopped being wanted: it came to its end, or, of an open
+// one, the buyer gave its page up.
 type Payment struct {
 	ID             ID
 	Key            string
@@ -59,6 +61,7 @@ type Payment struct {
 	SessionID      *string
 	SessionURL     *string
 	PaymentIntent  *string
+	EndedAt        *time.Time
 	PaidAt         *time.Time
 }
 

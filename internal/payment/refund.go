@@ -2,7 +2,6 @@ package payment
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
@@ -22,11 +21,11 @@ func scanRefund(row pgx.CollectableRow) (Refund, error) {
 func refunds(ctx context.Context, q db.Querier, sql string, args ...any) ([]Refund, error) {
 	rows, err := q.Query(ctx, sql, args...)
 	if err != nil {
-		return nil, fmt.Errorf("payment: read refunds: %w", err)
+		return nil, db.Explain("payment: read refunds", err)
 	}
 	rs, err := pgx.CollectRows(rows, scanRefund)
 	if err != nil {
-		return nil, fmt.Errorf("payment: read refunds: %w", err)
+		return nil, db.Explain("payment: read refunds", err)
 	}
 	return rs, nil
 }
@@ -79,13 +78,20 @@ func LeftOf(p Payment, rs []Refund) int64 {
 	return left
 }
 
-// CallRefund notes that Stripe is about to be asked.
+// CallRefund notes that Stripe is about to be asked. What counts is the first
+// call: from then on Stripe remembers the key.
 func CallRefund(ctx context.Context, q db.Querier, id RefundID) error {
-	_, err := q.Exec(ctx, `UPDATE refunds SET called_at = now() WHERE id = $1`, id)
-	if err != nil {
-		return fmt.Errorf("payment: note the refund's call: %w", err)
-	}
-	return nil
+	_, err := q.Exec(ctx, `UPDATE refunds SET called_at = COALESCE(called_at, now()) WHERE id = $1`, id)
+	return db.Explain("payment: note the refund's call", err)
+}
+
+// RenewRefundKey gives a refund that Stripe does not know another key to be
+// asked with, in place of one that is spent.
+func RenewRefundKey(ctx context.Context, q db.Querier, r Refund, key string) error {
+	const sql = `UPDATE refunds SET idempotency_key = $3, called_at = NULL
+		WHERE id = $1 AND idempotency_key = $2 AND state = 'pending' AND stripe_id IS NULL`
+	_, err := q.Exec(ctx, sql, r.ID, r.IdempotencyKey, key)
+	return db.Explain("payment: renew the refund's key", err)
 }
 
 // SettleRefund stores what Stripe says of a refund, by our row. It reports

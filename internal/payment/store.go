@@ -3,7 +3,6 @@ package payment
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -14,24 +13,24 @@ import (
 )
 
 const columns = `id, key, rental_id, purpose, weeks, amount, currency, state, outcome, idempotency_key, email,
-	go_live_at, created_at, expires_at, session_id, session_url, payment_intent, paid_at`
+	go_live_at, created_at, expires_at, session_id, session_url, payment_intent, ended_at, paid_at`
 
 func scan(row pgx.CollectableRow) (Payment, error) {
 	var p Payment
 	err := row.Scan(&p.ID, &p.Key, &p.Rental, &p.Purpose, &p.Weeks, &p.Amount.Amount, &p.Amount.Currency,
 		&p.State, &p.Outcome, &p.IdempotencyKey, &p.Email, &p.GoLiveAt, &p.CreatedAt, &p.ExpiresAt,
-		&p.SessionID, &p.SessionURL, &p.PaymentIntent, &p.PaidAt)
+		&p.SessionID, &p.SessionURL, &p.PaymentIntent, &p.EndedAt, &p.PaidAt)
 	return p, err
 }
 
 func many(ctx context.Context, q db.Querier, sql string, args ...any) ([]Payment, error) {
 	rows, err := q.Query(ctx, sql, args...)
 	if err != nil {
-		return nil, fmt.Errorf("payment: read: %w", err)
+		return nil, db.Explain("payment: read", err)
 	}
 	ps, err := pgx.CollectRows(rows, scan)
 	if err != nil {
-		return nil, fmt.Errorf("payment: read: %w", err)
+		return nil, db.Explain("payment: read", err)
 	}
 	return ps, nil
 }
@@ -75,7 +74,7 @@ func OfRental(ctx context.Context, q db.Querier, id rental.ID) ([]Payment, error
 // LockOfRental lists a locked rental's payments and keeps their rows. The
 // rental's own row must be locked first.
 func LockOfRental(ctx context.Context, tx pgx.Tx, id rental.ID) ([]Payment, error) {
-	return many(ctx, tx, `SELECT `+columns+` FROM payments WHERE rental_id = $1 ORDER BY id FOR UPDATE`, id)
+	return many(ctx, tx, `SELECT `+columns+` FROM payments WHERE rental_id = $1 ORDER BY id FOR NO KEY UPDATE`, id)
 }
 
 // Insert writes a new open payment. Its deadline is ttl from the
@@ -92,19 +91,42 @@ func Insert(ctx context.Context, tx pgx.Tx, p Payment, ttl time.Duration) (Payme
 	})
 }
 
-// SetSession stores the session Stripe made for an open payment that has none
-// yet. It reports false when the payment is no longer waiting for one.
+// SetSession stores the session Stripe made for a payment that has none yet.
+// It reports false when the payment came to its end meanwhile, unless it did
+// by being paid.
 func SetSession(ctx context.Context, tx pgx.Tx, id ID, session, url string) (bool, error) {
 	const sql = `UPDATE payments SET session_id = $2, session_url = $3
-		WHERE id = $1 AND state IN ('open', 'paid') AND (session_id IS NULL OR session_id = $2)`
+		WHERE id = $1 AND state IN ('open', 'processing', 'paid') AND (session_id IS NULL OR session_id = $2)`
 	return changed(ctx, tx, "set session", sql, id, session, url)
 }
 
-// End moves a payment that is not paid to a final state. It reports false
-// when it was not in one of the states it may leave.
-func End(ctx context.Context, tx pgx.Tx, id ID, to State) (bool, error) {
-	const sql = `UPDATE payments SET state = $2, ended_at = now() WHERE id = $1 AND state IN ('open', 'processing')`
-	return changed(ctx, tx, "end", sql, id, to)
+// NoteSession stores the session of a payment that came to its end before the
+// session was known, so that it can be made unpayable.
+func NoteSession(ctx context.Context, tx pgx.Tx, id ID, session, url string) error {
+	const sql = `UPDATE payments SET session_id = $2, session_url = $3 WHERE id = $1 AND session_id IS NULL`
+	_, err := changed(ctx, tx, "note session", sql, id, session, url)
+	return err
+}
+
+// GiveUp marks an open payment whose page the buyer does not want any more,
+// before Stripe is told. It reports false when it was not open.
+func GiveUp(ctx context.Context, tx pgx.Tx, id ID) (bool, error) {
+	const sql = `UPDATE payments SET ended_at = now() WHERE id = $1 AND state = 'open'`
+	return changed(ctx, tx, "give up", sql, id)
+}
+
+// Expire ends an open payment that cannot be paid any more. It reports false
+// when it was not open: money that is under way is not ended by time.
+func Expire(ctx context.Context, tx pgx.Tx, id ID) (bool, error) {
+	const sql = `UPDATE payments SET state = 'expired', ended_at = now() WHERE id = $1 AND state = 'open'`
+	return changed(ctx, tx, "expire", sql, id)
+}
+
+// Fail ends a payment whose money did not arrive. It reports false when it had
+// come to its end before.
+func Fail(ctx context.Context, tx pgx.Tx, id ID) (bool, error) {
+	const sql = `UPDATE payments SET state = 'failed', ended_at = now() WHERE id = $1 AND state IN ('open', 'processing')`
+	return changed(ctx, tx, "fail", sql, id)
 }
 
 // Process marks an open payment whose money is under way.
@@ -130,7 +152,7 @@ func Learn(ctx context.Context, q db.Querier, id ID, session, intent string) err
 		payment_intent = COALESCE(payment_intent, NULLIF($3, ''))
 		WHERE id = $1 AND (session_id IS NULL OR payment_intent IS NULL)`, id, session, intent)
 	if err != nil {
-		return fmt.Errorf("payment: learn: %w", err)
+		return db.Explain("payment: learn", err)
 	}
 	return nil
 }
@@ -138,7 +160,7 @@ func Learn(ctx context.Context, q db.Querier, id ID, session, intent string) err
 func changed(ctx context.Context, tx pgx.Tx, op, sql string, args ...any) (bool, error) {
 	tag, err := tx.Exec(ctx, sql, args...)
 	if err != nil {
-		return false, fmt.Errorf("payment: %s: %w", op, err)
+		return false, db.Explain("payment: "+op, err)
 	}
 	return tag.RowsAffected() == 1, nil
 }
