@@ -26,18 +26,18 @@ func tuval() rules {
 	return rules{
 		rows: []row{
 			{"words", []string{"internal/fault", "internal/ident"}},
-			{"pure", []string{"internal/grid", "internal/money", "internal/text", "internal/link", "internal/picture"}},
+			{"pure", []string{"internal/grid", "internal/money", "internal/text", "internal/link", "internal/picture", "internal/compose"}},
 			{"kernel", []string{"internal/db", "internal/config", "internal/telemetry", "internal/mailtext", "internal/localpg", "migrations", "static"}},
 			{"what every transition needs", []string{"internal/turnstile", "internal/ledger", "internal/jobs", "internal/mail", "internal/gateway", "internal/session", "internal/limits"}},
 			{"aggregates", []string{"internal/rental", "internal/payment", "internal/creative", "internal/account", "internal/capacity", "internal/match"}},
 			{"use cases", []string{"internal/market", "internal/board", "internal/check", "internal/racelab", "internal/stripesim"}},
-			{"consumers", []string{"internal/workers"}},
+			{"consumers", []string{"internal/workers", "internal/age"}},
 			{"pages", []string{"views"}},
 			{"stories of pages", []string{"views/stories"}},
 			{"parts of web", []string{"web/..."}},
 			{"web", []string{"web", "web/api"}},
 			{"wiring", []string{"internal/app"}},
-			{"programs and tests", []string{"cmd/tuval", "internal/testdb", "internal/testdb/with", "internal/archtest"}},
+			{"programs and tests", []string{"cmd/tuval", "internal/testdb", "internal/testdb/with", "internal/archtest", "internal/e2e", "internal/bench"}},
 		},
 		sideways: map[string][]string{
 			// A payment and a creative belong to a rental: its id is in theirs.
@@ -51,8 +51,8 @@ func tuval() rules {
 			"web/api":          {"internal/app", "cmd/tuval"},
 			"views":            {"views/stories", "web/..."},
 			"internal/workers": {"internal/app", "cmd/tuval"},
-			"internal/app":     {"cmd/tuval"},
-			"internal/testdb":  {}, // tests only
+			"internal/app":     {"cmd/tuval", "internal/e2e"}, // the latter in its tests
+			"internal/testdb":  {},                            // tests only
 		},
 		owners: map[string][]string{
 			"github.com/stripe/stripe-go/...": {"internal/gateway", "internal/stripesim"},
