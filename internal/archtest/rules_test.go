@@ -26,8 +26,8 @@ func tuval() rules {
 	return rules{
 		rows: []row{
 			{"words", []string{"internal/fault", "internal/ident"}},
-			{"pure", []string{"internal/grid", "internal/money", "internal/text", "internal/link", "internal/picture", "internal/compose"}},
-			{"kernel", []string{"internal/db", "internal/config", "internal/telemetry", "internal/mailtext", "internal/localpg", "migrations", "static"}},
+			{"pure", []string{"internal/grid", "internal/money", "internal/text", "internal/link", "internal/picture"}},
+			{"kernel", []string{"internal/compose", "internal/db", "internal/config", "internal/telemetry", "internal/mailtext", "internal/localpg", "migrations", "static"}},
 			{"what every transition needs", []string{"internal/turnstile", "internal/ledger", "internal/jobs", "internal/mail", "internal/gateway", "internal/session", "internal/limits"}},
 			{"aggregates", []string{"internal/rental", "internal/payment", "internal/creative", "internal/account", "internal/capacity", "internal/match"}},
 			{"use cases", []string{"internal/market", "internal/board", "internal/check", "internal/racelab", "internal/stripesim"}},
