@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http/httptest"
 	"os/exec"
+	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/chromedp/cdproto/cdp"
@@ -22,6 +24,8 @@ type tab struct {
 	t    *testing.T
 	ctx  context.Context
 	base string
+
+	opened *atomic.Int64 // pages so far
 }
 
 type point struct{ X, Y float64 }
@@ -53,7 +57,7 @@ func newTab(t *testing.T) *tab {
 	t.Cleanup(stop)
 	ctx, end := chromedp.NewContext(alloc)
 	t.Cleanup(end)
-	b := &tab{t: t, ctx: ctx, base: server.URL}
+	b := &tab{t: t, ctx: ctx, base: server.URL, opened: new(atomic.Int64)}
 	b.listen()
 	return b
 }
@@ -126,7 +130,10 @@ func (b *tab) open(path string, width, height int64, ratio float64, touch bool) 
 		Width: width, Height: height, DeviceScaleFactor: ratio, Mobile: touch,
 	})
 	call(b, emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: touch})
-	b.do(chromedp.Navigate("about:blank"), chromedp.Navigate(b.base+"/stories/canvas/"+path))
+	// An address of its own each time: one that differs from the present one in
+	// what follows # alone would not be fetched.
+	page, place, _ := strings.Cut(path, "#")
+	b.do(chromedp.Navigate(fmt.Sprintf("%s/stories/canvas/%s?%d#%s", b.base, page, b.opened.Add(1), place)))
 	b.wait(`document.querySelector("#stage[data-ready]") && document.querySelector("[data-free]").textContent !== "7,412"`)
 }
 
