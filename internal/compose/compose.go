@@ -4,8 +4,6 @@ import (
 	"image"
 	"image/color"
 	"image/draw"
-
-	"tuval/internal/grid"
 )
 
 // Placed is a picture on its place.
@@ -17,9 +15,9 @@ type Placed struct {
 // Ground is the colour of the empty canvas.
 func Ground() color.RGBA { return color.RGBA{R: 0xf4, G: 0xf3, B: 0xf0, A: 0xff} }
 
-// New makes an empty canvas.
-func New() *image.RGBA {
-	dst := image.NewRGBA(grid.Whole().Px())
+// New makes an empty canvas of a size in pixels.
+func New(size image.Point) *image.RGBA {
+	dst := image.NewRGBA(image.Rectangle{Max: size})
 	clearTo(dst, dst.Rect)
 	return dst
 }

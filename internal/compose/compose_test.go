@@ -14,14 +14,13 @@ import (
 	"pgregory.net/rapid"
 
 	"tuval/internal/compose"
-	"tuval/internal/grid"
 )
 
 var blue = color.NRGBA{0, 0, 255, 255}
 
 func TestEmptyCanvasIsGround(t *testing.T) {
 	t.Parallel()
-	c := compose.New()
+	c := compose.New(image.Pt(1000, 1000))
 	if c.Rect != image.Rect(0, 0, 1000, 1000) || !c.Opaque() {
 		t.Fatalf("%v, opaque %v", c.Rect, c.Opaque())
 	}
@@ -34,9 +33,9 @@ func TestEmptyCanvasIsGround(t *testing.T) {
 
 func TestPictureStaysOnItsBlocks(t *testing.T) {
 	t.Parallel()
-	place := grid.Rect{X: 98, Y: 50, W: 1, H: 2}.Px()
+	place := image.Rect(980, 500, 990, 520)
 	for name, size := range map[string]image.Point{"exact": place.Size(), "too large": {500, 500}, "too small": {3, 3}} {
-		c := compose.New()
+		c := compose.New(image.Pt(1000, 1000))
 		compose.Compose(c, []compose.Placed{{Rect: place, Img: filled(size, blue)}})
 		shown := place.Intersect(image.Rectangle{Min: place.Min, Max: place.Min.Add(size)})
 		for y := range 1000 {
@@ -56,7 +55,7 @@ func TestPictureStaysOnItsBlocks(t *testing.T) {
 func TestTransparentPartsShowTheGround(t *testing.T) {
 	t.Parallel()
 	r := image.Rect(10, 10, 30, 20)
-	c := compose.New()
+	c := compose.New(image.Pt(1000, 1000))
 	compose.Patch(c, compose.Placed{Rect: r, Img: filled(r.Size(), color.NRGBA{})})
 	if got := c.RGBAAt(15, 15); got != compose.Ground() {
 		t.Errorf("nothing became %v", got)
@@ -66,7 +65,7 @@ func TestTransparentPartsShowTheGround(t *testing.T) {
 		t.Errorf("half black on the ground is %v", got)
 	}
 	compose.Patch(c, compose.Placed{Rect: r, Img: nil})
-	if !bytes.Equal(c.Pix, compose.New().Pix) {
+	if !bytes.Equal(c.Pix, compose.New(image.Pt(1000, 1000)).Pix) {
 		t.Error("an area that is gone left something")
 	}
 }
@@ -77,7 +76,7 @@ func TestPatchingEqualsDrawingAnew(t *testing.T) {
 	t.Parallel()
 	places := []image.Rectangle{image.Rect(0, 0, 100, 50), image.Rect(100, 0, 110, 10), image.Rect(0, 50, 300, 300), image.Rect(900, 900, 1000, 1000)}
 	rapid.Check(t, func(rt *rapid.T) {
-		patched, state := compose.New(), make([]compose.Placed, len(places))
+		patched, state := compose.New(image.Pt(1000, 1000)), make([]compose.Placed, len(places))
 		for range rapid.IntRange(1, 6).Draw(rt, "changes") {
 			i := rapid.IntRange(0, len(places)-1).Draw(rt, "area")
 			state[i] = compose.Placed{Rect: places[i]}
@@ -88,7 +87,7 @@ func TestPatchingEqualsDrawingAnew(t *testing.T) {
 			}
 			compose.Patch(patched, state[i])
 		}
-		anew := compose.New()
+		anew := compose.New(image.Pt(1000, 1000))
 		compose.Compose(anew, state)
 		if !bytes.Equal(patched.Pix, anew.Pix) {
 			rt.Error("the patched canvas differs")
@@ -98,7 +97,7 @@ func TestPatchingEqualsDrawingAnew(t *testing.T) {
 
 func TestCloneIsIndependent(t *testing.T) {
 	t.Parallel()
-	c := compose.New()
+	c := compose.New(image.Pt(1000, 1000))
 	before := compose.Clone(c)
 	compose.Patch(c, compose.Placed{Rect: image.Rect(0, 0, 10, 10), Img: filled(image.Pt(10, 10), blue)})
 	if before.RGBAAt(5, 5) != compose.Ground() {
@@ -137,7 +136,7 @@ func TestEncodedPicturesAreTheCanvas(t *testing.T) {
 
 func TestPreviewKeepsItsBudget(t *testing.T) {
 	t.Parallel()
-	c := compose.New()
+	c := compose.New(image.Pt(1000, 1000))
 	noise := rand.New(rand.NewPCG(1, 2))
 	for i := range c.Pix {
 		if i%4 != 3 {
@@ -186,7 +185,7 @@ func difference(a *image.RGBA, b image.Image) float64 {
 
 // busy is a canvas with 25 photos on half of it, a bit noisy, and logos.
 func busy() *image.RGBA {
-	c := compose.New()
+	c := compose.New(image.Pt(1000, 1000))
 	compose.Compose(c, areas())
 	return c
 }
@@ -217,7 +216,7 @@ func filled(size image.Point, c color.NRGBA) *image.NRGBA {
 }
 
 func BenchmarkCompose50(b *testing.B) {
-	c, all := compose.New(), areas()
+	c, all := compose.New(image.Pt(1000, 1000)), areas()
 	for b.Loop() {
 		compose.Compose(c, all)
 	}
@@ -231,7 +230,7 @@ func BenchmarkPatchLargest(b *testing.B) {
 	draw.Draw(opaque, opaque.Rect, image.NewUniform(blue), image.Point{}, draw.Src)
 	for name, img := range map[string]image.Image{"NRGBA": straight, "Paletted": palette, "RGBA": opaque} {
 		b.Run(name, func(b *testing.B) {
-			c := compose.New()
+			c := compose.New(image.Pt(1000, 1000))
 			for b.Loop() {
 				compose.Patch(c, compose.Placed{Rect: r, Img: img})
 			}

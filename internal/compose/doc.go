@@ -1,5 +1,5 @@
-// Package compose draws the picture of the canvas: 1000 x 1000 pixels, the
-// approved pictures on their blocks, and an even ground where there is none.
+// Package compose draws the picture of the canvas: the approved pictures on
+// their blocks, and an even ground where there is none.
 //
 // It promises:
 //   - a picture never shows outside its own rect, whatever its size;

@@ -105,6 +105,7 @@ func TestRefused(t *testing.T) {
 		{"https://255.255.255.255/", "private or local"},
 		{"https://[::1]/", "private or local"},
 		{"https://[::ffff:127.0.0.1]/", "private or local"},
+		{"https://[::ffff:100.64.0.1]/", "private or local"},
 		{"https://[fd00::1]/", "private or local"},
 		{"https://localhost/", "private or local"},
 		{"https://x.LOCALHOST./", "private or local"},

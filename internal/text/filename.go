@@ -40,7 +40,7 @@ func filenameRune(c rune) rune {
 	switch {
 	case c == '.' || c == '-' || unicode.In(c, unicode.L, unicode.N, unicode.Mn, unicode.Mc):
 		return c
-	case unicode.IsControl(c) || hidden(c) || unicode.Is(unicode.Cf, c):
+	case unicode.IsControl(c) || unicode.Is(unicode.Cf, c):
 		return -1
 	}
 	return '_'
