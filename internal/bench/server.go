@@ -23,6 +23,8 @@ type server struct {
 func startServer(ctx context.Context, log io.Writer) (*server, error) {
 	c, err := localpg.StartTemporary(ctx, localpg.Options{Log: log, Settings: map[string]string{
 		"max_connections": "300", "max_wal_size": "4GB", "checkpoint_timeout": "30min",
+		// As PostgreSQL comes: it decides how way B scans, and so whether it deadlocks.
+		"random_page_cost": "4",
 	}})
 	if err != nil {
 		return nil, err
