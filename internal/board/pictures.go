@@ -14,6 +14,7 @@ import (
 	"tuval/internal/compose"
 	"tuval/internal/creative"
 	"tuval/internal/fault"
+	"tuval/internal/grid"
 )
 
 // remembered is how many revisions a process can still draw. An older one is
@@ -122,7 +123,7 @@ func (p *pictures) draw(ctx context.Context, s *Snapshot, kind string) ([]byte, 
 		}
 		placed = append(placed, compose.Placed{Rect: a.Px(), Img: img})
 	}
-	canvas := compose.New()
+	canvas := compose.New(grid.Whole().Px().Size())
 	compose.Compose(canvas, placed)
 	encode := compose.EncodePNG
 	if kind == WebP {
