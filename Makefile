@@ -5,8 +5,7 @@
 GO        ?= go
 PKG       ?= ./...
 RUN       ?= .
-BENCH     ?= .
-BENCHTIME ?= 1s
+BENCHFLAGS ?=
 FUZZTIME  ?= 20s
 SOAKTIME  ?= 30m
 TESTFLAGS ?=
@@ -18,7 +17,7 @@ COMMIT  := $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
 
 # The stamp is ours, so that a checkout without git, or one that git does not trust
 # because another user owns it, builds all the same.
-BUILD  = $(GO) build -buildvcs=false -ldflags "-X main.version=$(VERSION) -X main.commit=$(COMMIT)" -o $(BIN) ./cmd/tuval
+BUILD  = CGO_ENABLED=0 $(GO) build -buildvcs=false -ldflags "-X main.version=$(VERSION) -X main.commit=$(COMMIT)" -o $(BIN) ./cmd/tuval
 WITHPG = $(GO) run -buildvcs=false ./internal/testdb/with
 TEST   = $(GO) test -buildvcs=false
 
@@ -30,7 +29,7 @@ help: ## this list
 	@echo
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@echo
-	@echo "  values: PKG=$(PKG) RUN=$(RUN) BENCH=$(BENCH) BENCHTIME=$(BENCHTIME) FUZZTIME=$(FUZZTIME) SOAKTIME=$(SOAKTIME) TESTFLAGS= COVER=file"
+	@echo "  values: PKG=$(PKG) RUN=$(RUN) BENCHFLAGS=$(BENCHFLAGS) FUZZTIME=$(FUZZTIME) SOAKTIME=$(SOAKTIME) TESTFLAGS= COVER=file"
 	@echo "  settings of the server are environment variables: bin/tuval serve --help"
 
 run: build ## the marketplace on http://127.0.0.1:8080, with its own PostgreSQL and a payment simulator; Ctrl-C stops all
@@ -59,7 +58,7 @@ generate: ## write *_templ.go anew and format everything
 
 bench: ## benchmarks, on a PostgreSQL that writes to the disk like a real one
 	@scripts/need go
-	$(TEST) -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -benchmem -timeout 0 $(TESTFLAGS) $(PKG)
+	CGO_ENABLED=0 $(GO) run -buildvcs=false ./internal/bench $(BENCHFLAGS)
 
 soak: ## the long forms of the races, for SOAKTIME
 	@scripts/need go compiler chromium

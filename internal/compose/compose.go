@@ -13,7 +13,7 @@ type Placed struct {
 }
 
 // Ground is the colour of the empty canvas.
-func Ground() color.RGBA { return color.RGBA{R: 0xf4, G: 0xf3, B: 0xf0, A: 0xff} }
+func Ground() color.RGBA { return color.RGBA{R: 0xff, G: 0xff, B: 0xff, A: 0xff} }
 
 // New makes an empty canvas of a size in pixels.
 func New(size image.Point) *image.RGBA {

@@ -61,7 +61,7 @@ func TestTransparentPartsShowTheGround(t *testing.T) {
 		t.Errorf("nothing became %v", got)
 	}
 	compose.Patch(c, compose.Placed{Rect: r, Img: filled(r.Size(), color.NRGBA{0, 0, 0, 128})})
-	if got := c.RGBAAt(15, 15); got.R < 118 || got.R > 124 || got.A != 255 {
+	if got := c.RGBAAt(15, 15); got.R < 124 || got.R > 130 || got.A != 255 {
 		t.Errorf("half black on the ground is %v", got)
 	}
 	compose.Patch(c, compose.Placed{Rect: r, Img: nil})

@@ -7,8 +7,9 @@
 //     change of one area costs that area only;
 //   - the result is opaque: where a picture is transparent the ground shows.
 //
-// The ground is a light, warm neutral without lines. The grid of blocks is the
-// page's to draw, since it depends on zoom and theme.
+// The ground is white, without lines: the page lays the colour of its theme
+// over it. The grid of blocks is the page's to draw, since it depends on zoom
+// and theme.
 //
 // The PNG is the exact picture. The WebP is a lossy preview for the first
 // paint, a quarter to a tenth of its size; colours may be off by a little.
