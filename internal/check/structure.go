@@ -34,7 +34,8 @@ func structure() []invariant {
 			WHERE (state = 'paid' AND live_from IS NULL AND leased_until <> approve_by)
 			   OR (live_from IS NOT NULL AND state IN ('paid', 'live') AND leased_until < ends_at)
 			   OR (state = 'ended' AND leased_until < reserved_until)
-			   OR (state IN ('held', 'paying') AND leased_until > counted_from + interval '8 days')`},
+			   OR (state IN ('held', 'paying') AND leased_until > counted_from + interval '1 day' AND NOT EXISTS (
+			           SELECT FROM payments p WHERE p.rental_id = rentals.id AND p.state = 'processing'))`},
 		{"a first payment buys one rental", `
 			SELECT format('rental %s has %s', rental_id, count(*)) FROM payments
 			WHERE purpose = 'new' AND outcome = 'applied' GROUP BY rental_id HAVING count(*) > 1`},
@@ -66,11 +67,32 @@ func structure() []invariant {
 			                                             WHERE f.payment_id = p.id AND f.state <> 'failed'), 0) AS kept
 			           FROM payments p WHERE p.state = 'paid') k ON k.id = l.payment_id
 			WHERE COALESCE(l.sum, 0) <> COALESCE(k.kept, 0)`},
+		{"nothing that is paid can be paid again by its first page", `
+			SELECT format('payment %s of rental %s', p.id, r.id) FROM payments p JOIN rentals r ON r.id = p.rental_id
+			WHERE p.state = 'open' AND p.purpose = 'new' AND r.paid_at IS NOT NULL`},
+		{"a closed rental is not for sale, but one that lapsed until Stripe was asked", `
+			SELECT format('payment %s of rental %s (%s)', p.id, r.id, r.closed_reason)
+			FROM payments p JOIN rentals r ON r.id = p.rental_id
+			WHERE p.state = 'open' AND r.state = 'closed' AND r.closed_reason <> 'expired'`},
 		{"nothing is live without an approved picture", `
 			SELECT format('rental %s', r.id) FROM rentals r
 			WHERE r.live_from IS NOT NULL AND NOT EXISTS (SELECT FROM creatives c WHERE c.rental_id = r.id AND c.state = 'approved')`},
 		{"no closed rental waits for a review", `
 			SELECT format('rental %s', r.id) FROM rentals r JOIN creatives c ON c.rental_id = r.id
 			WHERE r.state = 'closed' AND c.state = 'pending'`},
+		{"every rental began with one hold", `
+			SELECT format('rental %s: %s', r.id, count(l.id)) FROM rentals r
+			LEFT JOIN ledger l ON l.claim_id = r.id AND l.kind = 'hold.placed' GROUP BY r.id HAVING count(l.id) <> 1`},
+		{"what the ledger tells of is there", `
+			SELECT format('event %s: claim %s, payment %s, refund %s', l.id, l.claim_id, l.payment_id, l.refund_id) FROM ledger l
+			WHERE (l.claim_id IS NOT NULL AND NOT EXISTS (SELECT FROM rentals r WHERE r.id = l.claim_id)
+			       AND NOT EXISTS (SELECT FROM blocked_areas a WHERE a.id = l.claim_id))
+			   OR (l.payment_id IS NOT NULL AND NOT EXISTS (SELECT FROM payments p WHERE p.id = l.payment_id))
+			   OR (l.refund_id IS NOT NULL AND NOT EXISTS (SELECT FROM refunds f WHERE f.id = l.refund_id))`},
+		{"the guards of the database are on", `
+			SELECT g FROM unnest(ARRAY['blocks_are_fixed', 'claims_stay_whole', 'ledger_is_append_only', 'rentals_stay',
+				'payments_stay', 'refunds_stay', 'creatives_stay', 'events_stay', 'blocked_stay',
+				'rentals_keep_their_rect', 'blocked_keep_their_rect']) AS g
+			WHERE NOT EXISTS (SELECT FROM pg_trigger t WHERE t.tgname = g AND t.tgenabled IN ('O', 'A'))`},
 	}
 }

@@ -18,16 +18,23 @@ func punctuality() []invariant {
 // waiting is the jobs that will still run.
 const waiting = `
 WITH waiting AS (
-    SELECT kind, args FROM river_job WHERE state IN ('available', 'scheduled', 'retryable', 'running', 'pending')
+    SELECT kind, args, state, scheduled_at FROM river_job WHERE state IN ('available', 'scheduled', 'retryable', 'running', 'pending')
 ) `
 
 // workload is that every state that needs a job has one.
 func workload() []invariant {
 	return []invariant{
-		{"every rental that time will move has a job for it", waiting + `
-			SELECT format('rental %s (%s)', r.id, r.state) FROM rentals r
-			WHERE r.state <> 'closed' AND NOT EXISTS (
-				SELECT FROM waiting WHERE kind = 'settle' AND (args ->> 'rental')::bigint = r.id)`},
+		{"every rental that time will move has a job for that time", waiting + `
+			SELECT format('rental %s (%s, %s)', r.id, r.state, r.due) FROM (
+				SELECT id, state, CASE state WHEN 'paid' THEN COALESCE(live_from, approve_by) WHEN 'live' THEN ends_at ELSE leased_until END AS due
+				FROM rentals WHERE state <> 'closed') r
+			WHERE NOT EXISTS (
+				SELECT FROM waiting WHERE kind = 'settle' AND (args ->> 'rental')::bigint = r.id
+				AND scheduled_at <= GREATEST(r.due, now()) + interval '15 minutes' AND (scheduled_at >= r.due OR state <> 'scheduled'))`},
+		{"every blocked area has a job for its end", waiting + `
+			SELECT format('blocked area %s', a.id) FROM blocked_areas a
+			WHERE a.closed_at IS NULL AND NOT EXISTS (
+				SELECT FROM waiting WHERE kind = 'unblock' AND (args ->> 'area')::bigint = a.id)`},
 		{"every open payment page has a job for its end", waiting + `
 			SELECT format('payment %s', p.id) FROM payments p
 			WHERE p.state = 'open' AND NOT EXISTS (
