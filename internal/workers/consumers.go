@@ -93,6 +93,9 @@ func (d Deps) upkeep(ctx context.Context, _ *river.Job[jobs.Upkeep]) error {
 	if _, err := d.Pool.Exec(ctx, `ANALYZE river_job`); err != nil {
 		return err
 	}
+	if err := (mourner{d}).buryDead(ctx); err != nil {
+		return err
+	}
 	if err := d.Market.ForgetRequests(ctx); err != nil {
 		return err
 	}

@@ -2,8 +2,10 @@ package workers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/rivertype"
 
@@ -41,4 +43,27 @@ func (m mourner) bury(ctx context.Context, job *rivertype.JobRow, err error) {
 	if reportErr := m.Market.Report(ctx, a); reportErr != nil {
 		m.Log.ErrorContext(ctx, "dead job not reported", "job", job.ID, "error", reportErr, "cause", err)
 	}
+}
+
+// buryDead finds jobs that were given up without a word: their worker died at
+// the last attempt.
+func (m mourner) buryDead(ctx context.Context) error {
+	const sql = `
+		SELECT id, kind, attempt FROM river_job j WHERE state = 'discarded'
+		AND NOT EXISTS (SELECT FROM anomalies WHERE fact = 'job:' || j.id) ORDER BY id LIMIT 100`
+	rows, err := m.Pool.Query(ctx, sql)
+	if err != nil {
+		return fmt.Errorf("workers: look for dead jobs: %w", err)
+	}
+	dead, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*rivertype.JobRow, error) {
+		j := &rivertype.JobRow{}
+		return j, row.Scan(&j.ID, &j.Kind, &j.Attempt)
+	})
+	if err != nil {
+		return fmt.Errorf("workers: look for dead jobs: %w", err)
+	}
+	for _, j := range dead {
+		m.bury(ctx, j, errors.New("its worker died at the last attempt"))
+	}
+	return nil
 }

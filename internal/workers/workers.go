@@ -1,6 +1,7 @@
 package workers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,6 +36,14 @@ type Deps struct {
 	Metrics *telemetry.Metrics
 	Log     *slog.Logger
 	Sweep   func(ctx context.Context) error // clears sessions and links that are over
+	Pace    Pace
+}
+
+// Pace changes how long a job may take and when one of a dead worker is taken
+// over. Zero values are the product's.
+type Pace struct {
+	JobTimeout  time.Duration
+	RescueAfter time.Duration // not below JobTimeout
 }
 
 // New makes the client that works the jobs; the caller starts and stops it.
@@ -46,8 +55,8 @@ func New(d Deps) (*river.Client[pgx.Tx], error) {
 			jobs.QueueMail:   {MaxWorkers: 4, FetchCooldown: 100 * time.Millisecond},
 		},
 		Workers:              d.consumers(),
-		JobTimeout:           jobTimeout,
-		RescueStuckJobsAfter: rescueAfter,
+		JobTimeout:           cmp.Or(d.Pace.JobTimeout, jobTimeout),
+		RescueStuckJobsAfter: cmp.Or(d.Pace.RescueAfter, rescueAfter),
 		RetryPolicy:          policy{},
 		ErrorHandler:         mourner{d},
 		Middleware:           []rivertype.Middleware{river.WorkerMiddlewareFunc(d.observe)},
@@ -79,9 +88,13 @@ func (d Deps) observe(ctx context.Context, job *rivertype.JobRow, work func(cont
 	err := work(ctx)
 	outcome := "done"
 	var stopped *rivertype.JobCancelError
+	var early *rivertype.JobSnoozeError
 	switch {
+	case errors.As(err, &early):
+		outcome = "early"
 	case errors.As(err, &stopped):
 		outcome = "stopped"
+		d.Log.WarnContext(ctx, "job stopped", "attempt", job.Attempt, "error", err)
 		mourner{d}.bury(ctx, job, err)
 	case err != nil:
 		outcome = "failed"
