@@ -36,13 +36,15 @@ func newPictures(pool *pgxpool.Pool) *pictures {
 	return &pictures{pool: pool, known: map[string]*Snapshot{}, encoded: map[string][]byte{}, decoded: map[string]image.Image{}}
 }
 
-// know makes a revision drawable, and forgets the oldest.
+// know makes a revision drawable, and forgets the one that was current the
+// longest time ago.
 func (p *pictures) know(s *Snapshot) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.known[s.Revision] == nil {
-		p.order = append(p.order, s.Revision)
+	if i := slices.Index(p.order, s.Revision); i >= 0 {
+		p.order = slices.Delete(p.order, i, i+1)
 	}
+	p.order = append(p.order, s.Revision)
 	p.known[s.Revision] = s
 	if len(p.order) <= remembered {
 		return
