@@ -42,7 +42,7 @@ func (m *Market) Block(ctx context.Context, by string, rect grid.Rect, note stri
 		}
 		b.Until = c.Now.Add(blockedFor)
 		if until != nil {
-			b.Until = *until
+			b.Until = until.Truncate(time.Microsecond) // as it is stored
 		}
 		if !b.Until.After(c.Now) {
 			return fault.Field("until", "until must be in the future")

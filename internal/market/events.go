@@ -74,6 +74,9 @@ func (m *Market) apply(ctx context.Context, e gateway.Event) (string, error) {
 	}
 	switch e.Type {
 	case "checkout.session.completed", "checkout.session.async_payment_succeeded", "payment_intent.succeeded":
+		if e.Object.Object != paymentIntent && e.Object.PaymentStatus != "paid" && e.Object.PaymentStatus != "unpaid" {
+			return "nothing paid", nil
+		}
 		outcome, err := m.Book(ctx, eventProof(e))
 		return string(outcome), err
 	case "checkout.session.expired":
@@ -89,6 +92,10 @@ func (m *Market) apply(ctx context.Context, e gateway.Event) (string, error) {
 	return "refunds asked for", m.enqueue(ctx, jobs.SyncRefunds{PaymentIntent: string(e.Object.Intent)})
 }
 
+// paymentIntent is what Stripe calls the object of a payment's own events; the
+// others are about checkout sessions.
+const paymentIntent = "payment_intent"
+
 func eventProof(e gateway.Event) Proof {
 	o := e.Object
 	proof := Proof{
@@ -96,7 +103,7 @@ func eventProof(e gateway.Event) Proof {
 		Intent: string(o.Intent), Amount: o.AmountTotal, Currency: o.Currency, Livemode: e.Livemode,
 		Processing: o.PaymentStatus == "unpaid",
 	}
-	if o.Object == "payment_intent" {
+	if o.Object == paymentIntent {
 		proof.Session, proof.Intent, proof.Amount = "", o.ID, o.Received
 	}
 	return proof

@@ -203,6 +203,9 @@ func (m *Market) endRental(ctx context.Context, tx pgx.Tx, r rental.Rental, why 
 	if err != nil {
 		return err
 	}
+	if why == rental.PaymentFailed {
+		fx.mail(r, "payment failed", r.Key, notPaid(r, m.rentalURL(r)))
+	}
 	return release(ctx, tx, r)
 }
 

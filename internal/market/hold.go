@@ -199,16 +199,15 @@ func (m *Market) replace(ctx context.Context, tx pgx.Tx, c cleared, fx *effects)
 		if !r.Unpaid() {
 			return b, nil, fault.New(fault.Conflict, "You have rented some of these blocks already.")
 		}
-		move := rental.Move{To: rental.Closed, Reason: rental.Cancelled, At: c.Now}
+		move, actor := rental.Move{To: rental.Closed, Reason: rental.Cancelled, At: c.Now}, ledger.Buyer
 		if due, is := r.Next(c.Now); is {
-			move = due // it had lapsed: a new possession begins
+			move, actor = due, ledger.System // it had lapsed: a new possession begins
+		} else if err := m.mayReplace(ctx, tx, r); err != nil {
+			return b, nil, err
 		} else {
 			b.From, b.Kept = earliest(b.From, r.CountedFrom), b.Kept || r.Kept
 		}
-		if err := m.mayReplace(ctx, tx, r); err != nil {
-			return b, nil, err
-		}
-		if _, err := m.closing(ctx, tx, r, move, ledger.Buyer, fx); err != nil {
+		if _, err := m.closing(ctx, tx, r, move, actor, fx); err != nil {
 			return b, nil, err
 		}
 		gives = append(gives, lease(r))

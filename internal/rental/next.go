@@ -48,12 +48,16 @@ func (r Rental) After(m Move, t Terms) Rental {
 	r.State = m.To
 	switch m.To {
 	case Ended:
+		// The lease was fixed at the approval. Terms that changed since do not
+		// move it, and one that reaches further is a renewal under way.
 		until := r.EndsAt.Add(t.RenewalWindow)
-		r.ReservedUntil = &until
-		// A lease that already reaches further is a renewal under way.
-		if r.LeasedUntil == nil || r.LeasedUntil.Before(until) {
+		switch {
+		case r.LeasedUntil == nil:
 			r.LeasedUntil = &until
+		case r.LeasedUntil.Before(until):
+			until = *r.LeasedUntil
 		}
+		r.ReservedUntil = &until
 	case Closed:
 		reason, at := m.Reason, m.At
 		r.ClosedReason, r.ClosedAt, r.LeasedUntil = &reason, &at, nil
