@@ -46,7 +46,7 @@ func New(s Settings, live bool) *Client {
 		timeout = 20 * time.Second
 	}
 	config := &stripe.BackendConfig{
-		HTTPClient:        &http.Client{Timeout: timeout},
+		HTTPClient:        &http.Client{Timeout: timeout, Transport: newTransport()},
 		MaxNetworkRetries: stripe.Int64(0),
 		LeveledLogger:     &stripe.LeveledLogger{Level: stripe.LevelNull},
 	}
