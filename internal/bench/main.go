@@ -33,6 +33,8 @@ func sections() []section {
 		{"ways", waysSection},
 		{"clients", clientsSection},
 		{"guard", guardSection},
+		{"holds", holdsSection},
+		{"http", httpSection},
 	}
 }
 
