@@ -53,7 +53,7 @@ func (a *api) anomalies(w http.ResponseWriter, r *http.Request) error {
 	for _, x := range page {
 		list.Anomalies = append(list.Anomalies, anomalyJSON{
 			ID: x.Key, Kind: x.Kind, RentalID: x.RentalKey, PaymentID: payments[int64(x.Payment)], RefundID: refunds[int64(x.Refund)],
-			Message: x.Message, FirstSeen: x.FirstSeen.UTC(), LastSeen: x.LastSeen.UTC(), Action: x.Action, ResolvedAt: x.Resolved,
+			Message: x.Message, FirstSeen: x.FirstSeen, LastSeen: x.LastSeen, Action: x.Action, ResolvedAt: x.Resolved,
 		})
 	}
 	reply.JSON(w, r, http.StatusOK, list)

@@ -24,7 +24,7 @@ type blockedJSON struct {
 }
 
 func blockedOf(b market.Blocked) blockedJSON {
-	return blockedJSON{ID: b.Key, place: b.Rect, Rect: b.Rect, Note: b.Note, Until: b.Until.UTC(), CreatedAt: b.CreatedAt.UTC()}
+	return blockedJSON{ID: b.Key, place: b.Rect, Rect: b.Rect, Note: b.Note, Until: b.Until, CreatedAt: b.CreatedAt}
 }
 
 type areasJSON struct {

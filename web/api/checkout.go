@@ -40,7 +40,7 @@ func (a *api) checkout(w http.ResponseWriter, r *http.Request) error {
 	}
 	offer, err := onceOutside(r.Context(), a, req, func() (offerJSON, error) {
 		o, err := a.Market.Checkout(r.Context(), v.Who(), r.PathValue("id"), want)
-		return offerJSON{PaymentID: o.PaymentKey, CheckoutURL: o.URL, ExpiresAt: o.ExpiresAt.UTC(), Amount: o.Amount}, err
+		return offerJSON{PaymentID: o.PaymentKey, CheckoutURL: o.URL, ExpiresAt: o.ExpiresAt, Amount: o.Amount}, err
 	})
 	if err != nil {
 		return err

@@ -27,8 +27,8 @@ type heldJSON struct {
 
 func heldOf(h market.Held) heldJSON {
 	return heldJSON{
-		ID: h.Key, Rect: h.Rect, State: h.State, LeasedUntil: h.LeasedUntil.UTC(),
-		PricePerWeek: h.PricePerWeek, CheckoutBy: h.CheckoutBy.UTC(),
+		ID: h.Key, Rect: h.Rect, State: h.State, LeasedUntil: h.LeasedUntil,
+		PricePerWeek: h.PricePerWeek, CheckoutBy: h.CheckoutBy,
 	}
 }
 

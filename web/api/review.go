@@ -34,7 +34,7 @@ type reviewJSON struct {
 func reviewOf(c creative.Creative, r rental.Rental) reviewJSON {
 	j := reviewJSON{
 		CreativeID: c.Key, RentalID: r.Key, Revision: c.Revision, State: c.State, ImageURL: privatePicture(r.Key, c.Picture),
-		Link: c.Link, LinkHost: c.LinkHost, Title: c.Title, Alt: c.Alt, SubmittedAt: c.SubmittedAt.UTC(),
+		Link: c.Link, LinkHost: c.LinkHost, Title: c.Title, Alt: c.Alt, SubmittedAt: c.SubmittedAt,
 		DecideBy: r.ApproveBy, Rect: r.Rect,
 	}
 	if r.LiveFrom != nil { // the window is for the first approval only

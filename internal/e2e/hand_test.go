@@ -1,0 +1,156 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+)
+
+// point is on the screen, in CSS pixels.
+type point struct{ X, Y float64 }
+
+func (p point) by(dx, dy float64) point { return point{p.X + dx, p.Y + dy} }
+
+// at is the middle of a block on the screen, when the whole canvas is shown.
+func (b *tab) at(x, y int) point {
+	b.t.Helper()
+	return get[point](b, fmt.Sprintf(`(() => {
+		const r = document.querySelector("#stage canvas").getBoundingClientRect();
+		return { X: r.x + (%d + .5) * r.width / 100, Y: r.y + (%d + .5) * r.height / 100 };
+	})()`, x, y))
+}
+
+// middle is the middle of an element on the screen, once it is scrolled there.
+func (b *tab) middle(selector string) point {
+	b.t.Helper()
+	return get[point](b, fmt.Sprintf(`(() => {
+		const e = document.querySelector(%q);
+		e.scrollIntoView({ block: "center", behavior: "instant" });
+		const r = e.getBoundingClientRect();
+		return { X: r.x + r.width / 2, Y: r.y + r.height / 2 };
+	})()`, selector))
+}
+
+func (b *tab) mouse(kind input.DispatchMouseEventType, p point) {
+	b.t.Helper()
+	params := input.DispatchMouseEventParams{Type: kind, X: p.X, Y: p.Y, Button: "left", ClickCount: 1}
+	if kind != input.DispatchMouseEventTypeMouseReleased {
+		params.Buttons = 1
+	}
+	call(b, input.DispatchMouseEvent, params)
+}
+
+func (b *tab) hover(p point) {
+	b.t.Helper()
+	call(b, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: "mouseMoved", X: p.X, Y: p.Y})
+}
+
+// hold presses at the first point and passes the others.
+func (b *tab) hold(points ...point) {
+	b.t.Helper()
+	b.hover(points[0])
+	b.mouse("mousePressed", points[0])
+	for _, p := range points[1:] {
+		b.mouse("mouseMoved", p)
+	}
+}
+
+// drag presses at the first point, passes the others and lets go at the last.
+func (b *tab) drag(points ...point) {
+	b.t.Helper()
+	b.hold(points...)
+	b.mouse("mouseReleased", points[len(points)-1])
+}
+
+// drags selects a rect by its corner blocks.
+func (b *tab) drags(r rect) {
+	b.t.Helper()
+	b.drag(b.at(r.x, r.y), b.at(r.x+r.w/2, r.y+r.h/2), b.at(r.x+r.w-1, r.y+r.h-1))
+}
+
+func (b *tab) wheel(p point, dy float64) {
+	b.t.Helper()
+	call(b, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: "mouseWheel", X: p.X, Y: p.Y, DeltaX: .01, DeltaY: dy})
+}
+
+// fingers tells where fingers are now; none at the end.
+func (b *tab) fingers(kind input.DispatchTouchEventType, points ...point) {
+	b.t.Helper()
+	touched := []*input.TouchPoint{}
+	for i, p := range points {
+		touched = append(touched, &input.TouchPoint{X: p.X, Y: p.Y, ID: new(float64(i))})
+	}
+	call(b, input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: kind, TouchPoints: touched})
+}
+
+func (b *tab) tap(p point) {
+	b.t.Helper()
+	b.fingers("touchStart", p)
+	b.fingers("touchEnd")
+}
+
+// swipe moves one finger in ten steps.
+func (b *tab) swipe(from point, dx, dy float64) {
+	b.t.Helper()
+	b.fingers("touchStart", from)
+	for i := range 10 {
+		b.fingers("touchMove", from.by(dx*float64(i+1)/10, dy*float64(i+1)/10))
+	}
+	b.fingers("touchEnd")
+}
+
+// form is what the four fields say: that is what would be held.
+func (b *tab) form() string {
+	b.t.Helper()
+	return get[string](b, `["col", "row", "w", "h"].map((n) => document.getElementById("hold-form").elements[n].value).join(",")`)
+}
+
+// selected fails the test unless exactly this is selected.
+func (b *tab) selected(r rect, what string) {
+	b.t.Helper()
+	if got := b.form(); got != r.form() {
+		b.t.Errorf("%s: %s: the form says %q, want %q", b.name, what, got, r.form())
+	}
+}
+
+// pixel is an expression for the colour of a pixel of a <canvas>, "r,g,b,a": the
+// pixel at x, y of the given number of columns. It looks at a copy, since looking
+// at a canvas itself changes how it is drawn from then on.
+func pixel(selector string, x, y, columns float64) string {
+	return fmt.Sprintf(`((c) => {
+		const copy = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+		copy.drawImage(c, -Math.floor(%[2]g * c.width / %[4]g), -Math.floor(%[3]g * c.width / %[4]g));
+		return [...copy.getImageData(0, 0, 1, 1).data].join();
+	})(document.querySelector(%[1]q))`, selector, x, y, columns)
+}
+
+// paints waits until the canvas shows a colour at a point counted in blocks.
+func (b *tab) paints(x, y float64, rgb string) {
+	b.t.Helper()
+	b.wait(pixel("#stage canvas", x, y, 100) + ` === "` + rgb + `,255"`)
+}
+
+// files puts a file into a field.
+func (b *tab) files(selector, path string) {
+	b.t.Helper()
+	b.do(chromedp.SetUploadFiles(chromedp.CSS(selector), []string{path}))
+}
+
+// key sends one key down and up with its own codes, as a keyboard does.
+func (b *tab) key(name, code string, number int64) {
+	b.t.Helper()
+	b.do(func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
+		for _, kind := range []input.DispatchKeyEventType{"rawKeyDown", "keyUp"} {
+			_, err := cdp.Call(ctx, t, input.DispatchKeyEvent, input.DispatchKeyEventParams{
+				Type: kind, Key: name, Code: code, WindowsVirtualKeyCode: number, NativeVirtualKeyCode: number,
+			})
+			if err != nil {
+				return chromedp.Void{}, err
+			}
+		}
+		return chromedp.Void{}, nil
+	})
+}
