@@ -9,6 +9,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"text/tabwriter"
+	"time"
 
 	"golang.org/x/term"
 
@@ -18,11 +20,14 @@ import (
 
 const adminUsage = `tuval admin add EMAIL      create or re-enable an admin; reads the password
 tuval admin token EMAIL    print a new API token, valid for a year
-tuval admin tokens EMAIL   list the tokens
+tuval admin tokens [EMAIL] list the tokens, of all admins or of one
 tuval admin revoke ID      end a token
 tuval admin disable EMAIL  end an admin's password, sessions and tokens`
 
 func admin(ctx context.Context, w world, args []string) (err error) {
+	if len(args) == 1 && args[0] == "tokens" {
+		args = append(args, "")
+	}
 	if len(args) != 2 {
 		return usage(w, adminUsage)
 	}
@@ -85,14 +90,37 @@ func adminToken(ctx context.Context, w world, admins *account.Admins, email stri
 }
 
 func adminTokens(ctx context.Context, w world, admins *account.Admins, email string) error {
-	tokens, err := admins.Tokens(ctx, email)
-	if err != nil {
-		return err
+	emails := []string{email}
+	if email == "" {
+		all, err := admins.All(ctx)
+		if err != nil {
+			return err
+		}
+		emails = nil
+		for _, a := range all {
+			emails = append(emails, a.Email)
+		}
 	}
-	for _, t := range tokens {
-		fmt.Fprintf(w.out, "%+v\n", t)
+	table := tabwriter.NewWriter(w.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "ID\tADMIN\tENDS IN\tCREATED\tVALID UNTIL\tLAST USED\tREVOKED")
+	for _, email := range emails {
+		tokens, err := admins.Tokens(ctx, email)
+		if err != nil {
+			return err
+		}
+		for _, t := range tokens {
+			fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", t.ID, email, t.Hint, day(&t.CreatedAt), day(&t.ExpiresAt), day(t.UsedAt), day(t.RevokedAt))
+		}
 	}
-	return nil
+	return table.Flush()
+}
+
+// day writes an instant for a table, in UTC.
+func day(t *time.Time) string {
+	if t == nil {
+		return "-"
+	}
+	return t.UTC().Format("2006-01-02 15:04 UTC")
 }
 
 func adminRevoke(ctx context.Context, w world, admins *account.Admins, id string) error {
@@ -100,9 +128,17 @@ func adminRevoke(ctx context.Context, w world, admins *account.Admins, id string
 	if err != nil {
 		return usage(w, "ID is a number from tuval admin tokens")
 	}
-	return admins.Revoke(ctx, n)
+	if err := admins.Revoke(ctx, n); err != nil {
+		return err
+	}
+	fmt.Fprintln(w.out, "token", n, "is no longer valid")
+	return nil
 }
 
 func adminDisable(ctx context.Context, w world, admins *account.Admins, email string) error {
-	return admins.Disable(ctx, email)
+	if err := admins.Disable(ctx, email); err != nil {
+		return err
+	}
+	fmt.Fprintln(w.out, email, "can no longer sign in; sessions and tokens have ended")
+	return nil
 }

@@ -40,6 +40,7 @@ func Serve(ctx context.Context, b *Base, roles Roles, out io.Writer) error {
 	s := &server{Base: b, roles: roles, out: out, metrics: telemetry.New(prometheus.NewRegistry())}
 	s.metrics.WatchPool(b.Pool)
 	s.metrics.WatchMarket(s.readMarket)
+	s.touch()
 	defer s.stop()
 	if err := s.start(ctx); err != nil {
 		return err
@@ -50,6 +51,19 @@ func Serve(ctx context.Context, b *Base, roles Roles, out io.Writer) error {
 	case err := <-s.failed:
 		return err
 	}
+}
+
+// touch makes the counters that alerts are written for visible from the start.
+func (s *server) touch() {
+	for _, outcome := range []string{"won", "taken", "limit", "unavailable"} {
+		s.metrics.Claims.WithLabelValues(outcome)
+	}
+	for kind := range jobs.Kinds() {
+		s.metrics.Jobs.WithLabelValues(kind, "done")
+		s.metrics.Jobs.WithLabelValues(kind, "failed")
+		s.metrics.JobLateness.WithLabelValues(kind)
+	}
+	s.metrics.Webhooks.WithLabelValues("checkout.session.completed", "booked")
 }
 
 // server is a process that serves.

@@ -75,6 +75,13 @@ func (s *server) ready(ctx context.Context) error {
 	if err := s.Pool.Ping(ctx); err != nil {
 		return fmt.Errorf("database: %w", err)
 	}
+	if s.roles.Workers {
+		select {
+		case <-s.client.Stopped():
+			return errors.New("the workers have stopped")
+		default:
+		}
+	}
 	pending, err := migrations.Pending(ctx, s.Pool)
 	if err != nil {
 		return err

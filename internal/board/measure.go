@@ -45,7 +45,18 @@ func Measure(ctx context.Context, q db.Querier) (telemetry.Market, error) {
 		}
 		*into = counts
 	}
+	withZeros(m.Blocks, "free", "held", "taken", "reserved", "blocked")
+	withZeros(m.Refunds, "pending", "succeeded", "failed")
+	withZeros(m.Anomalies, "payment mismatch", "livemode mismatch", "refund failed", "dispute", "job dead", "proxy not configured")
 	return m, nil
+}
+
+// withZeros makes names that have nothing at the moment visible, so that an
+// alert can be written before the first of them happens.
+func withZeros(counts map[string]int, names ...string) {
+	for _, name := range names {
+		counts[name] += 0
+	}
 }
 
 func countBy(ctx context.Context, q db.Querier, sql string) (map[string]int, error) {

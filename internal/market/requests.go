@@ -35,7 +35,7 @@ func (r Request) check() error {
 	}
 	wrong := len(r.Key) < minKey || len(r.Key) > maxKey
 	for i := range len(r.Key) {
-		wrong = wrong || r.Key[i] < '!' || r.Key[i] > '~'
+		wrong = wrong || r.Key[i] < ' ' || r.Key[i] > '~'
 	}
 	if wrong {
 		return fault.Field(r.field(), fmt.Sprintf("%s must be %d to %d printable ASCII characters", r.field(), minKey, maxKey))

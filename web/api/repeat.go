@@ -34,7 +34,7 @@ func request(r *http.Request, v visitor.Visitor, body any) (market.Request, erro
 	req.Key = sent[0]
 	wrong := len(sent) > 1 || len(req.Key) < minKey || len(req.Key) > maxKey
 	for i := range len(req.Key) {
-		wrong = wrong || req.Key[i] < '!' || req.Key[i] > '~'
+		wrong = wrong || req.Key[i] < ' ' || req.Key[i] > '~'
 	}
 	if wrong {
 		return req, fault.Field(keyHeader, fmt.Sprintf("%s must be %d to %d printable ASCII characters, sent once", keyHeader, minKey, maxKey))
