@@ -66,12 +66,17 @@ addEventListener("submit", (event) => {
   }
   event.submitter?.setAttribute("aria-busy", "true");
   form.toggleAttribute("data-busy", true);
-  // After this event: a disabled button would not send its name.
-  setTimeout(() => {
-    if (event.defaultPrevented && !form.matches("[hx-post],[data-upload]")) busy(form, false);
-    else if ("busy" in form.dataset) busy(form, true);
-  });
 }, true);
+
+// The last to hear of it: whoever handled the submit without a request of its
+// own is done by now, and the form is free again at once.
+addEventListener("submit", (event) => {
+  const form = event.target;
+  if (!("busy" in form.dataset)) return;
+  if (event.defaultPrevented && !form.matches("[hx-post],[data-upload]")) return busy(form, false);
+  // After this event: a disabled button would not send its name.
+  setTimeout(() => { if ("busy" in form.dataset) busy(form, true); });
+});
 
 // release lets a form be sent again; upload.js calls it.
 export const release = (form) => busy(form, false);
