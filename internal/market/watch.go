@@ -18,6 +18,8 @@ func (m *Market) attempted() func(error) {
 			done("won")
 			return
 		}
-		done(fault.As(err).Code)
+		if f := fault.As(err); f.Kind != fault.Invalid { // those never asked for blocks
+			done(f.Code)
+		}
 	}
 }
