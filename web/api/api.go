@@ -37,9 +37,10 @@ type Board interface {
 // api is the handlers and what they need.
 type api struct {
 	Deps
-	mux   *http.ServeMux
-	shown shown
-	turns chan struct{} // see once
+	mux    *http.ServeMux
+	shown  shown
+	nearby nearby
+	turns  chan struct{} // see once
 }
 
 // New makes the handler of everything below /api/. It expects to stand behind

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"sync/atomic"
 	"time"
 
+	"tuval/internal/board"
 	"tuval/internal/fault"
 	"tuval/internal/grid"
 	"tuval/internal/market"
@@ -74,11 +76,29 @@ func (a *api) elsewhere(ctx context.Context, rect grid.Rect, err error) error {
 	if !errors.As(err, &lost) || lost.Code != "taken" {
 		return err
 	}
-	near := []grid.Rect{}
-	if s, err := a.Board.Snapshot(ctx); err == nil {
-		near = append(near, s.Taken.Nearest(rect, suggested)...)
+	s, err := a.Board.Snapshot(ctx)
+	if err != nil { // the answer is true without them
+		return lost.With("suggestions", []grid.Rect{})
 	}
-	return lost.With("suggestions", near)
+	return lost.With("suggestions", a.nearby.of(s, rect))
+}
+
+// nearby are the places found last. In a rush many lose the same rect.
+type nearby struct{ last atomic.Pointer[places] }
+
+type places struct {
+	of   *board.Snapshot
+	rect grid.Rect
+	free []grid.Rect
+}
+
+func (n *nearby) of(s *board.Snapshot, rect grid.Rect) []grid.Rect {
+	found := n.last.Load()
+	if found == nil || found.of != s || found.rect != rect {
+		found = &places{of: s, rect: rect, free: append([]grid.Rect{}, s.Taken.Nearest(rect, suggested)...)}
+		n.last.Store(found)
+	}
+	return found.free
 }
 
 // keep prolongs a hold, once.
