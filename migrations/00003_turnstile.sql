@@ -73,7 +73,112 @@ CREATE TRIGGER claims_stay_whole AFTER UPDATE ON blocks
     REFERENCING OLD TABLE AS blocks_before NEW TABLE AS blocks_after
     FOR EACH STATEMENT EXECUTE FUNCTION claims_stay_whole();
 
+-- The turnstile itself: three functions that write the blocks of a rect in the
+-- order (y, x), the only order in which anybody locks blocks, and stop at the
+-- first one that is not to be had. What was written until then is undone by
+-- the subtransaction, which gives the locks back at once, not only when the
+-- caller gets round to it.
+--
+-- An UPDATE locks blocks in the order in which its plan finds them. The
+-- settings of these functions leave one plan: along the primary key. A test
+-- watches the order on a scattered table.
+
+-- refuse_blocks ends an attempt. A condition that needs a block to be one's
+-- own calls it otherwise; it sees the block as it is after the wait for a lock.
+-- +goose StatementBegin
+CREATE FUNCTION refuse_blocks(running boolean) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE EXCEPTION 'refused' USING ERRCODE = CASE WHEN running THEN 'TV001' ELSE 'TV002' END;
+END $$;
+-- +goose StatementEnd
+
+-- claim_blocks takes rows ys, columns x1 to x2, if every block is free of other
+-- claims: 'won'. Else a running lease of another ('taken') or a claim that
+-- lapsed and is not over ('moved') is in the way, and nothing has changed. The
+-- plain look first keeps those who come too late from writing anything.
+-- +goose StatementBegin
+CREATE FUNCTION claim_blocks(claim bigint, ys smallint[], x1 smallint, x2 smallint, until timestamptz)
+RETURNS text LANGUAGE plpgsql
+SET enable_indexscan = on SET enable_bitmapscan = off SET enable_seqscan = off AS $$
+DECLARE
+    running boolean;
+BEGIN
+    SELECT leased_until > now() INTO running FROM blocks
+    WHERE y = ANY (ys) AND x BETWEEN x1 AND x2 AND claim_id <> claim
+    LIMIT 1;
+    IF FOUND THEN
+        RETURN CASE WHEN running THEN 'taken' ELSE 'moved' END;
+    END IF;
+    BEGIN
+        UPDATE blocks SET claim_id = claim, leased_until = until
+        WHERE y = ANY (ys) AND x BETWEEN x1 AND x2
+          AND CASE WHEN claim_id <> claim THEN refuse_blocks(leased_until > now()) ELSE true END;
+        RETURN 'won';
+    EXCEPTION
+        WHEN SQLSTATE 'TV001' THEN RETURN 'taken';
+        WHEN SQLSTATE 'TV002' THEN RETURN 'moved';
+    END;
+END $$;
+-- +goose StatementEnd
+
+-- take_over_blocks is claim_blocks for a claim that is given the blocks of
+-- others, whole: gives, with their rects as first and last rows and columns.
+-- all_ys are the rows of all rects. Blocks of theirs that it did not ask for
+-- are emptied. A claim in gives that has not what it should is 'moved' too.
+-- +goose StatementBegin
+CREATE FUNCTION take_over_blocks(claim bigint, ys smallint[], x1 smallint, x2 smallint, until timestamptz,
+    gives bigint[], gy1 smallint[], gy2 smallint[], gx1 smallint[], gx2 smallint[], all_ys smallint[])
+RETURNS text LANGUAGE plpgsql
+SET enable_indexscan = on SET enable_bitmapscan = off SET enable_seqscan = off AS $$
+DECLARE
+    running boolean;
+BEGIN
+    SELECT leased_until > now() INTO running FROM blocks
+    WHERE y = ANY (ys) AND x BETWEEN x1 AND x2 AND claim_id <> claim AND claim_id <> ALL (gives)
+    LIMIT 1;
+    IF FOUND THEN
+        RETURN CASE WHEN running THEN 'taken' ELSE 'moved' END;
+    END IF;
+    BEGIN
+        UPDATE blocks
+        SET claim_id = CASE WHEN y = ANY (ys) AND x BETWEEN x1 AND x2 THEN claim END,
+            leased_until = CASE WHEN y = ANY (ys) AND x BETWEEN x1 AND x2 THEN until ELSE 'epoch' END
+        WHERE y = ANY (all_ys)
+          AND CASE
+              WHEN y = ANY (ys) AND x BETWEEN x1 AND x2 THEN
+                  CASE WHEN claim_id <> claim AND claim_id <> ALL (gives) THEN refuse_blocks(leased_until > now()) ELSE true END
+              WHEN EXISTS (SELECT FROM unnest(gy1, gy2, gx1, gx2) AS g(y1, y2, x1, x2)
+                           WHERE y BETWEEN g.y1 AND g.y2 AND x BETWEEN g.x1 AND g.x2) THEN
+                  CASE WHEN claim_id = ANY (gives) THEN true ELSE refuse_blocks(false) END
+              ELSE false
+              END;
+        RETURN 'won';
+    EXCEPTION
+        WHEN SQLSTATE 'TV001' THEN RETURN 'taken';
+        WHEN SQLSTATE 'TV002' THEN RETURN 'moved';
+    END;
+END $$;
+-- +goose StatementEnd
+
+-- keep_blocks extends a lease to until, or gives the blocks back when until is
+-- null, if all of them are the claim's own: true. Else nothing has changed.
+-- +goose StatementBegin
+CREATE FUNCTION keep_blocks(claim bigint, ys smallint[], x1 smallint, x2 smallint, until timestamptz)
+RETURNS boolean LANGUAGE plpgsql
+SET enable_indexscan = on SET enable_bitmapscan = off SET enable_seqscan = off AS $$
+BEGIN
+    UPDATE blocks
+    SET claim_id = CASE WHEN until IS NOT NULL THEN claim END, leased_until = coalesce(until, 'epoch')
+    WHERE y = ANY (ys) AND x BETWEEN x1 AND x2
+      AND CASE WHEN claim_id = claim THEN true ELSE refuse_blocks(false) END;
+    RETURN true;
+EXCEPTION
+    WHEN SQLSTATE 'TV002' THEN RETURN false;
+END $$;
+-- +goose StatementEnd
+
 -- +goose Down
+DROP FUNCTION keep_blocks, take_over_blocks, claim_blocks, refuse_blocks;
 DROP TRIGGER claims_stay_whole ON blocks;
 DROP FUNCTION claims_stay_whole;
 DROP TRIGGER blocked_keep_their_rect ON blocked_areas;

@@ -15,8 +15,8 @@
 // # Promises
 //
 //  1. All or nothing, for every mixture of rects.
-//  2. Among claims for overlapping free rects at least one wins: a claim only
-//     loses to one that has committed.
+//  2. Among claims for overlapping free rects at least one wins: a claim loses
+//     only to one that has committed.
 //  3. No deadlock and no serialization failure. A caller meets ErrTaken,
 //     ErrMoved, ErrLost, or, after lock_timeout, a fault of kind Unavailable.
 //  4. Nobody is displaced silently: blocks whose lease ran out but whose claim
@@ -30,27 +30,32 @@
 //
 // # The way of a claim
 //
-//	caller                                     PostgreSQL
-//	  |  Owners(rect)                              |
-//	  |------------------------------------------->|  plain read, no locks
-//	  |<-------------------------------------------|
-//	  |  a running lease of somebody else? ------> answer "taken", nothing was locked
-//	  |  BEGIN                                     |
-//	  |  own row, replaced and lapsed, by id       |
-//	  |------------------------------------------->|  row locks on claims
-//	  |  Claim(rect, gives)                        |
-//	  |------------------------------------------->|  seen:   plain look          --alien--> ErrTaken, ErrMoved
-//	  |                                            |  locked: blocks by (y, x)
-//	  |                                            |  met:    first alien stops   --alien--> ErrTaken, ErrMoved
-//	  |                                            |  won:    all blocks written
-//	  |<-------------------------------------------|
-//	  |  ErrMoved: ROLLBACK, back to Owners        |
-//	  |  ledger, jobs, COMMIT                      |
-//	  |------------------------------------------->|  claims_stay_whole has looked at it too
+//	caller                                PostgreSQL
+//	  |  Owners(rect)                         |
+//	  |-------------------------------------->|  plain read, no locks
+//	  |<--------------------------------------|
+//	  |  a running lease of somebody else? --> answer "taken"; nothing was locked
+//	  |  BEGIN                                |
+//	  |  own, replaced and lapsed claims      |
+//	  |-------------------------------------->|  row locks, by id
+//	  |  Claim(rect, gives)                   |
+//	  |-------------------------------------->|  plain look --------- alien --> taken, moved
+//	  |                                       |  for each block by (y, x):
+//	  |                                       |    lock, judge, write
+//	  |                                       |    alien: undo all, unlock all -> taken, moved
+//	  |<--------------------------------------|  won
+//	  |  ErrMoved: ROLLBACK, back to Owners   |
+//	  |  ledger, jobs, COMMIT                 |
+//	  |-------------------------------------->|
 //
-// A block is alien when its claim_id is neither the claim's own nor one of
-// gives. Alien and running: ErrTaken. Alien and lapsed: its owner is to be
-// displaced, and the caller did not know of it: ErrMoved.
+// A block is alien when its claim is neither the asking one nor one of gives.
+// Alien and running: ErrTaken. Alien and lapsed: its owner is to be displaced,
+// and the caller did not know of it: ErrMoved.
+//
+// The part on the right is three functions in the database (see the migration
+// that makes the turnstile). Each writes a rect with one UPDATE whose condition
+// ends it at the first block that is not to be had; a subtransaction takes back
+// what was written until then and, at once, all locks.
 //
 // # Why not simpler
 //
@@ -64,24 +69,33 @@
 //
 // The second is to update what is free, compare the number of rows, and roll
 // back when some are missing. That is never torn, but an UPDATE locks blocks in
-// the order in which its scan meets them, and two scans meet them in two
-// orders, for instance by their place on the page, which changes with every
-// write. Under a rush most claims then wait for each other in circles until
-// PostgreSQL's deadlock detector shoots them one by one. A claim that locks in
-// order does not help while releases do not: everybody must.
+// the order in which its plan finds them, and two of them find them in two
+// orders: by their place in the table, which changes with every write. Under a
+// rush claims then wait for each other in circles until PostgreSQL's deadlock
+// detector shoots them one by one. It does not help when only claims keep an
+// order and releases do not: everybody must.
 //
-// So Claim first locks, sorted by (y, x), which SELECT ... ORDER BY ... FOR
-// UPDATE promises; judges each block as it is once locked, whatever the
-// statement saw at its start; and writes only after the last block was judged.
-// Two traps on the way, both met: a condition in the writing part on anything
-// but the place of a block is judged on the old row and leaves blocks out; and
-// the table's checks are tried on the old row too, so a statement writes
-// claim_id and leased_until together or not at all.
+// The third is to lock the rect by SELECT ... ORDER BY y, x FOR UPDATE, judge
+// what was locked, and write if all of it is free. That is right, and slower
+// where it matters: each block is touched twice, and a loser keeps what it
+// locked until its client has heard the answer and sent a ROLLBACK, while the
+// whole queue behind it waits. Measured, the turnstile decides two to three
+// times as many heavily overlapping claims.
 //
-// Cheap for losers: most leave by a plain read. Those that came too early to
-// see the winner wait at the first block they share with it and lock nothing
-// beyond. A single advisory lock for the canvas would be as fast for one hot
-// rect, but makes people wait who want different places.
+// What it takes instead: the order of the UPDATE must be sure. The functions
+// carry settings that leave PostgreSQL one plan, along the primary key, and a
+// test watches which blocks are locked, on a table whose rows lie scattered.
+// Should a future version break it, claims would meet deadlocks and say
+// "unavailable"; nothing could be sold twice.
+//
+// Conditions on anything but the place of a block are judged first on the row
+// as the statement saw it at its start, and only then, after a wait, on the row
+// as it is. A filter would therefore leave out silently what became one's own
+// or another's since; so nothing is filtered here: a block either passes or
+// ends the attempt.
+//
+// A single advisory lock for the canvas would be as fast for one hot rect, but
+// makes people wait who want different places.
 //
 // # Lock order
 //

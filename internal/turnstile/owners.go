@@ -10,13 +10,12 @@ import (
 	"tuval/internal/grid"
 )
 
+// sqlOwners goes by "y = ANY": one descent of the index for each row of the
+// rect, where a range of y would walk the whole width of the canvas.
 const sqlOwners = `
-WITH rect AS MATERIALIZED (
-    SELECT ARRAY(SELECT generate_series($1::int4, $2::int4)::int2) AS ys
-)
 SELECT claim_id, bool_and(leased_until <= now()) AS lapsed
 FROM blocks
-WHERE y = ANY ((SELECT ys FROM rect)::int2[]) AND x BETWEEN $3::int2 AND $4::int2 AND claim_id IS NOT NULL
+WHERE y = ANY (ARRAY(SELECT generate_series($1::int4, $2::int4)::int2)) AND x BETWEEN $3::int2 AND $4::int2 AND claim_id IS NOT NULL
 GROUP BY claim_id
 ORDER BY claim_id`
 
@@ -25,11 +24,11 @@ ORDER BY claim_id`
 // turns losers away while they hold nothing, and tells a claim which others it
 // has to displace.
 func Owners(ctx context.Context, q db.Querier, r grid.Rect) ([]Owner, error) {
-	rows, err := q.Query(ctx, sqlOwners, r.Y, r.Y+r.H-1, r.X, r.X+r.W-1)
+	found, err := q.Query(ctx, sqlOwners, r.Y, r.Y+r.H-1, r.X, r.X+r.W-1)
 	if err != nil {
 		return nil, fmt.Errorf("turnstile: read owners: %w", err)
 	}
-	owners, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Owner, error) {
+	owners, err := pgx.CollectRows(found, func(row pgx.CollectableRow) (Owner, error) {
 		var o Owner
 		err := row.Scan(&o.Claim, &o.Lapsed)
 		return o, err
