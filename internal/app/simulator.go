@@ -26,6 +26,9 @@ type payments struct {
 // callTimeout bounds one call to Stripe from a job; a buyer waits less.
 const callTimeout = 25 * time.Second
 
+// stripeItself is where Stripe's API is; its pages are elsewhere.
+const stripeItself = "https://api.stripe.com"
+
 func (b *Base) payments(ctx context.Context) (payments, error) {
 	s := b.Config.Stripe
 	if s.Simulated() {
@@ -35,7 +38,7 @@ func (b *Base) payments(ctx context.Context) (payments, error) {
 		settings: gateway.Settings{SecretKey: s.Key.Reveal(), URL: s.APIURL, Timeout: callTimeout},
 		origins:  []string{"https://checkout.stripe.com"},
 	}
-	if s.APIURL != "" {
+	if s.APIURL != "" && s.APIURL != stripeItself { // a stand-in whose pages are there
 		p.origins = append(p.origins, s.APIURL)
 	}
 	for _, secret := range s.WebhookSecrets {

@@ -1,6 +1,7 @@
 package reply
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -9,12 +10,12 @@ import (
 // JSON answers with a value. Unless the caller said otherwise it is not kept
 // by any cache.
 func JSON(w http.ResponseWriter, r *http.Request, status int, v any) {
-	body, err := json.Marshal(v)
+	body, err := encode(v)
 	if err != nil {
 		Fault(w, r, fmt.Errorf("encode the answer: %w", err))
 		return
 	}
-	write(w, status, "application/json", append(body, '\n'))
+	write(w, status, "application/json", body)
 }
 
 // problem is an error as the API's document describes it.
@@ -30,12 +31,22 @@ type problem struct {
 func Fault(w http.ResponseWriter, r *http.Request, err error) {
 	f := refuse(w, r, err)
 	p := problem{Code: f.Code, Message: f.Msg, Field: f.Field, Details: f.Details}
-	body, encodeErr := json.Marshal(map[string]problem{"error": p})
+	body, encodeErr := encode(map[string]problem{"error": p})
 	if encodeErr != nil { // a detail that JSON cannot say
 		p.Details = nil
-		body, _ = json.Marshal(map[string]problem{"error": p})
+		body, _ = encode(map[string]problem{"error": p})
 	}
-	write(w, Status(f.Kind), "application/json", append(body, '\n'))
+	write(w, Status(f.Kind), "application/json", body)
+}
+
+// encode writes JSON for programs: words stay as they are, for it is never
+// part of a page.
+func encode(v any) ([]byte, error) {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return out.Bytes(), err
 }
 
 // write sends a complete body. What goes wrong now is the connection's.
