@@ -194,12 +194,27 @@ func TestI01I06I07WhatIsServed(t *testing.T) {
 		ok   bool
 		quad bool // four colours, upright
 	}{
-		{"active.svg", false, false}, {"svg_named.png", false, false}, {"html_named.jpg", false, false}, {"heic_header_named.jpg", false, false},
-		{"gif_with_html_comment.gif", true, false}, {"jpeg_with_html_comment.jpg", true, false}, {"png_with_html_text_and_tail.png", true, false},
-		{"webp_lossless_alpha.webp", true, false}, {"webp_named.jpg", true, false},
-		{"png_named.JPG", true, true}, {"jpeg_without_extension", true, true}, {"gif_quad.gif", true, true}, {"ok_quad.jpg", true, true},
-		{"exif_o1_gps.jpg", true, true}, {"exif_o2_gps.jpg", true, true}, {"exif_o3_gps.jpg", true, true}, {"exif_o4_gps.jpg", true, true},
-		{"exif_o5_gps.jpg", true, true}, {"exif_o6_gps.jpg", true, true}, {"exif_o7_gps.jpg", true, true}, {"exif_o8_gps.jpg", true, true},
+		{"active.svg", false, false},
+		{"svg_named.png", false, false},
+		{"html_named.jpg", false, false},
+		{"heic_header_named.jpg", false, false},
+		{"gif_with_html_comment.gif", true, false},
+		{"jpeg_with_html_comment.jpg", true, false},
+		{"png_with_html_text_and_tail.png", true, false},
+		{"webp_lossless_alpha.webp", true, false},
+		{"webp_named.jpg", true, false},
+		{"png_named.JPG", true, true},
+		{"jpeg_without_extension", true, true},
+		{"gif_quad.gif", true, true},
+		{"ok_quad.jpg", true, true},
+		{"exif_o1_gps.jpg", true, true},
+		{"exif_o2_gps.jpg", true, true},
+		{"exif_o3_gps.jpg", true, true},
+		{"exif_o4_gps.jpg", true, true},
+		{"exif_o5_gps.jpg", true, true},
+		{"exif_o6_gps.jpg", true, true},
+		{"exif_o7_gps.jpg", true, true},
+		{"exif_o8_gps.jpg", true, true},
 	} {
 		for _, kind := range []string{"text/html", "image/png"} {
 			a := b.upload(path+"/creative", c.file, kind, pictureFile(t, c.file), "link", "https://a.example/", "title", c.file, "alt", "A", "fit", "cover")

@@ -133,7 +133,7 @@ func (s *stack) settled() {
 	}
 }
 
-// sum asks the database for a sum of money.
+// ledger is the money that the ledger keeps, minor units.
 func (s *stack) ledger() int {
 	s.t.Helper()
 	return s.count(`SELECT COALESCE(sum(amount), 0) FROM ledger`)
