@@ -21,7 +21,7 @@ func TestCopiesOfAnEventBookOnce(t *testing.T) {
 	o := b.checkout(h.Key, 4)
 	w.pay(o)
 	completed := w.event("completed_paid", w.factsOf(o))
-	errs := together(20, func(i int) error {
+	errs := w.rush(20, func(i int) error {
 		m := markets[i%2]
 		if err := w.receive(m, completed); err != nil {
 			return err
@@ -555,7 +555,7 @@ func TestReturnAsksStripe(t *testing.T) {
 	w.fault(stripesim.Fault{Kind: stripesim.FaultUnavailable, Endpoint: readCall, Count: 1})
 	w.must(w.m.Return(w.ctx(), a.who, h.Key)) // silence changes nothing
 	w.state(h.Key, rental.Paying)
-	errs := together(5, func(int) error { return w.m.Return(w.ctx(), a.who, h.Key) })
+	errs := w.rush(5, func(int) error { return w.m.Return(w.ctx(), a.who, h.Key) })
 	winners(t, errs)
 	w.state(h.Key, rental.Paid)
 	w.deliver()
@@ -657,4 +657,100 @@ func TestSessionThatStripeDoesNotKnow(t *testing.T) {
 		t.Error("no admin was told")
 	}
 	w.sound()
+}
+
+// Copies of a late payment's events at once, while a lapsed hold stands on
+// the blocks: it is displaced once, whole, and the payment booked once.
+func TestCopiesOfALatePaymentTakeOverOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, options{conns: 12})
+	for round := range 6 {
+		a, b := w.buyer(), w.buyer()
+		h := a.hold(rect(1, 10*round, 6, 4))
+		o := a.checkout(h.Key, 2)
+		w.age(42 * time.Minute)
+		other := b.hold(rect(6, 10*round+3, 3, 3))
+		w.age(11 * time.Minute)
+		w.payHow(o, stripesim.Payment{Late: true})
+		news := w.news()
+		errs := w.rush(10, func(i int) error {
+			e := news[i%len(news)]
+			if err := w.receive(w.m, e); err != nil {
+				return err
+			}
+			_, _, err := w.m.ApplyEvent(w.ctx(), e.ID)
+			return err
+		})
+		winners(t, errs)
+		w.state(other.Key, rental.Closed, rental.Expired)
+		w.state(h.Key, rental.Paid)
+		w.intact()
+	}
+	w.settled()
+	w.kept(6 * 480_000)
+	w.sound()
+	w.noDeadlocks()
+}
+
+// A page of the rental is open while another one of it, thought to be over, is
+// paid: it is taken away at once.
+func TestOpenPageOfAPaidRentalIsTakenAway(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, options{})
+	b := w.buyer()
+	h := b.hold(rect(1, 1, 6, 4))
+	old := b.checkout(h.Key, 2)
+	fresh := b.checkout(h.Key, 4)
+	w.payHow(old, stripesim.Payment{Late: true})
+	completed := w.event("completed_paid", w.factsOf(old))
+	w.must(w.receive(w.m, completed))
+	_, _, err := w.m.ApplyEvent(w.ctx(), completed.ID)
+	w.must(err)
+	w.state(h.Key, rental.Paid)
+	w.intact()
+	w.settled()
+	if _, err := w.sim.Pay(w.ctx(), w.session(fresh), stripesim.Payment{}); err == nil {
+		t.Error("the other page could be paid")
+	}
+	w.deliver()
+	w.kept(480_000)
+	w.sound()
+}
+
+// Stripe neither expires a page nor says that it is paid: nothing is booked.
+func TestPageThatDoesNotExpireIsNotBooked(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, options{})
+	b := w.buyer()
+	h := b.hold(rect(1, 1, 6, 4))
+	b.checkout(h.Key, 2)
+	w.fault(stripesim.Fault{Kind: stripesim.FaultUnavailable, Status: 400, Endpoint: expireCall})
+	_, err := b.tryCheckout(h.Key, weeks(4))
+	w.wants(err, "unavailable")
+	w.state(h.Key, rental.Paying)
+	w.must(b.cancel(h.Key))
+	w.state(h.Key, rental.Closed, rental.Cancelled)
+	w.kept(0)
+	w.must(w.sim.ClearFaults(w.ctx()))
+	w.work()
+	w.age(2 * time.Second)
+	w.settled()
+	w.sound()
+}
+
+// Money under way is not ended by a deadline that somebody else saw.
+func TestDeadlineDoesNotEndMoneyUnderWay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, options{})
+	b := w.buyer()
+	h := b.hold(rect(1, 1, 6, 4))
+	o := b.checkout(h.Key, 2)
+	w.payHow(o, stripesim.Payment{Pending: true})
+	w.deliver()
+	w.must(w.m.CheckoutOver(w.ctx(), w.payment(o).ID))
+	w.bring(w.event("expired", w.factsOf(o)))
+	w.state(h.Key, rental.Paying)
+	if p := w.payment(o); p.State != payment.Processing {
+		t.Errorf("the payment is %s", p.State)
+	}
 }

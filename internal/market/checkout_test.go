@@ -76,7 +76,7 @@ func TestTenCheckoutsAtOnceAreOne(t *testing.T) {
 	h := b.hold(rect(1, 1, 6, 4))
 	w.fault(stripesim.Fault{Kind: stripesim.FaultSlow, Endpoint: beginCall, Count: 1, Delay: stripesim.Delay(200 * time.Millisecond)})
 	offers := make([]market.Offer, 10)
-	errs := together(10, func(i int) (err error) {
+	errs := w.rush(10, func(i int) (err error) {
 		offers[i], err = b.tryCheckout(h.Key, weeks(2))
 		return err
 	})

@@ -16,7 +16,7 @@ func TestOneSharedBlockHasOneWinner(t *testing.T) {
 	a, b := rect(60, 60, 10, 10), rect(69, 69, 10, 10)
 	for round := range 20 {
 		held := make([]market.Held, 50)
-		errs := together(50, func(i int) (err error) {
+		errs := w.rush(50, func(i int) (err error) {
 			held[i], err = people[i].tryHold([]grid.Rect{a, b}[i%2])
 			return err
 		})

@@ -323,7 +323,7 @@ func TestTenKeepsAtOnceAreOne(t *testing.T) {
 	w := newWorld(t, options{})
 	b := w.buyer()
 	h := b.hold(rect(0, 0, 6, 4))
-	errs := together(10, func(int) error { _, err := b.keep(h.Key); return err })
+	errs := w.rush(10, func(int) error { _, err := b.keep(h.Key); return err })
 	if won := winners(t, errs, "conflict"); len(won) != 1 {
 		t.Errorf("kept %d times", len(won))
 	}

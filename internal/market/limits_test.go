@@ -24,7 +24,11 @@ func TestLimitOfAPersonUnderRush(t *testing.T) {
 	w := newWorld(t, limited(three, boundless(), 1))
 	for round := range 3 {
 		b := w.buyer()
-		errs := together(20, func(i int) error { _, err := b.tryHold(rect(5*i, 20*round, 3, 3)); return err })
+		errs := w.rush(20, func(i int) error {
+			who := market.Who{Viewer: b.who.Viewer, Address: []byte{byte(i), byte(round)}} // a phone on the move
+			_, err := w.m.Hold(w.ctx(), who, rect(5*i, 20*round, 3, 3), market.Request{})
+			return err
+		})
 		if won := winners(t, errs, "limit"); len(won) != 3 {
 			t.Errorf("round %d: %d holds", round, len(won))
 		}
@@ -46,8 +50,9 @@ func TestLimitOfAPersonInSeveralGuises(t *testing.T) {
 		account := w.buyer().person()
 		both := b.who
 		both.Account = account
-		errs := together(20, func(i int) error {
+		errs := w.rush(20, func(i int) error {
 			who := []market.Who{b.who, both}[i%2]
+			who.Address = []byte{byte(i), byte(round)}
 			_, err := w.m.Hold(w.ctx(), who, rect(5*i, 10*round, 3, 3), market.Request{})
 			return err
 		})
@@ -68,7 +73,7 @@ func TestLimitOfAnAddressUnderRush(t *testing.T) {
 	blocks := boundless()
 	blocks.Blocks = 100
 	w := newWorld(t, limited(boundless(), blocks, 1))
-	errs := together(20, func(i int) error {
+	errs := w.rush(20, func(i int) error {
 		who := market.Who{Address: []byte("one address")}
 		_, err := w.m.Hold(w.ctx(), who, rect(5*i, 0, 4, 6), market.Request{})
 		return err
@@ -90,7 +95,7 @@ func TestShareOfTheGridUnderRush(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, limited(boundless(), boundless(), float64(c.most)/10_000))
 			people := w.buyers(120)
-			errs := together(len(people), func(i int) error {
+			errs := w.rush(len(people), func(i int) error {
 				side := c.side
 				if side == 0 {
 					side = 1 + i%5

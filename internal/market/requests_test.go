@@ -23,7 +23,7 @@ func TestCopiesOfOneRequestAreOneHold(t *testing.T) {
 	r := rect(3, 3, 6, 4)
 	for round := range 3 {
 		held := make([]market.Held, 20)
-		errs := together(20, func(i int) (err error) {
+		errs := w.rush(20, func(i int) (err error) {
 			held[i], err = w.m.Hold(w.ctx(), b.who, r, request("caller", "request-"+string(rune('a'+round)), r))
 			return err
 		})
@@ -51,7 +51,7 @@ func TestCopiesOfAStrangersRequest(t *testing.T) {
 	who := market.Who{Address: []byte("somewhere")}
 	r := rect(3, 3, 6, 4)
 	held := make([]market.Held, 20)
-	errs := together(20, func(i int) (err error) {
+	errs := w.rush(20, func(i int) (err error) {
 		held[i], err = w.m.Hold(w.ctx(), who, r, request("network", "request-1", r))
 		return err
 	})
@@ -139,7 +139,7 @@ func TestCopyOfAKeepWaits(t *testing.T) {
 	b := w.buyer()
 	h := b.hold(rect(3, 3, 6, 4))
 	kept := make([]market.Held, 10)
-	errs := together(10, func(i int) (err error) {
+	errs := w.rush(10, func(i int) (err error) {
 		kept[i], err = w.m.Keep(w.ctx(), b.who, h.Key, market.Request{Scope: "keep", Caller: "a", Key: "request-1"})
 		return err
 	})

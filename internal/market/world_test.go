@@ -49,6 +49,7 @@ type world struct {
 	m      *market.Market
 	sim    *stripesim.Sim
 	simURL string
+	gate   *pgxpool.Pool // for the test's own hand in the database
 
 	addresses atomic.Uint32
 	inbox     inbox
@@ -86,7 +87,7 @@ func newWorld(t testing.TB, o options) *world {
 		o.timeout = 10 * time.Second
 	}
 	url := testdb.URL(t, testdb.Options{Unchecked: o.unchecked})
-	w := &world{t: t, pool: openPool(t, url, o.conns, o.frozen)}
+	w := &world{t: t, pool: openPool(t, url, o.conns, o.frozen), gate: openPool(t, url, 2, false)}
 	if o.frozen {
 		w.installClock()
 	}
@@ -216,7 +217,7 @@ func (w *world) clean(violations []string, err error) {
 // counts of all of them there.
 func (w *world) noDeadlocks() {
 	w.t.Helper()
-	url := w.pool.Config().ConnString()
+	url := w.gate.Config().ConnString()
 	w.pool.Close()
 	conn, err := pgx.Connect(w.ctx(), url)
 	w.must(err)
@@ -374,23 +375,47 @@ func (w *world) owned(key string) int {
 
 func rect(x, y, w, h int) grid.Rect { return grid.Rect{X: x, Y: y, W: w, H: h} }
 
-// together runs fn n times at once: all stand at a barrier and start at one
-// instant.
-func together(n int, fn func(i int) error) []error {
-	var ready, done sync.WaitGroup
-	start, errs := make(chan struct{}), make([]error, n)
+// rush runs fn n times at once. All come to a gate inside PostgreSQL, with
+// their connections open; it opens when everybody for whom there is a
+// connection stands there. Whoever reads a rental meets it.
+func (w *world) rush(n int, fn func(i int) error) []error {
+	w.t.Helper()
+	w.warm(n)
+	gate, err := w.gate.Begin(w.ctx())
+	w.must(err)
+	defer func() { _ = gate.Rollback(context.WithoutCancel(w.ctx())) }()
+	_, err = gate.Exec(w.ctx(), `LOCK TABLE rentals IN ACCESS EXCLUSIVE MODE`)
+	w.must(err)
+	var done sync.WaitGroup
+	errs := make([]error, n)
+	var ended atomic.Int32
 	for i := range n {
-		ready.Add(1)
 		done.Go(func() {
-			ready.Done()
-			<-start
+			defer ended.Add(1)
 			errs[i] = fn(i)
 		})
 	}
-	ready.Wait()
-	close(start)
+	const waiting = `SELECT count(*) FROM pg_locks WHERE relation = 'rentals'::regclass AND NOT granted`
+	for standing := 0; standing < min(n, int(w.pool.Config().MaxConns))-int(ended.Load()); {
+		w.must(gate.QueryRow(w.ctx(), waiting).Scan(&standing))
+	}
+	w.must(gate.Commit(w.ctx()))
 	done.Wait()
 	return errs
+}
+
+// warm opens connections for n.
+func (w *world) warm(n int) {
+	w.t.Helper()
+	conns := make([]*pgxpool.Conn, min(n, int(w.pool.Config().MaxConns)))
+	for i := range conns {
+		conn, err := w.pool.Acquire(w.ctx())
+		w.must(err)
+		conns[i] = conn
+	}
+	for _, conn := range conns {
+		conn.Release()
+	}
 }
 
 // winners are the indices without an error; every error must be a refusal with
