@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/input"
@@ -76,14 +77,25 @@ func (b *tab) wheel(p point, dy float64) {
 	call(b, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: "mouseWheel", X: p.X, Y: p.Y, DeltaX: .01, DeltaY: dy})
 }
 
-// fingers tells where fingers are now; none at the end.
+// fingers tells where fingers are now; none at the end. A hand has a clock of its
+// own, so that a busy machine turns no tap into a long press: one event every 16 ms,
+// and before the end a rest, so that nothing flies on.
 func (b *tab) fingers(kind input.DispatchTouchEventType, points ...point) {
 	b.t.Helper()
 	touched := []*input.TouchPoint{}
 	for i, p := range points {
 		touched = append(touched, &input.TouchPoint{X: p.X, Y: p.Y, ID: new(float64(i))})
 	}
-	call(b, input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: kind, TouchPoints: touched})
+	now := float64(time.Now().UnixMicro()) / 1e6
+	switch kind {
+	case "touchStart":
+		b.hand = max(b.hand+.4, now)
+	case "touchEnd":
+		b.hand += .2
+	default:
+		b.hand += .016
+	}
+	call(b, input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: kind, TouchPoints: touched, Timestamp: input.TimeSinceEpoch(b.hand)})
 }
 
 func (b *tab) tap(p point) {

@@ -34,6 +34,7 @@ type tab struct {
 	t    *testing.T
 	site *site
 	ctx  context.Context
+	hand float64 // when its fingers moved last, seconds since the epoch
 	*record
 }
 
@@ -137,12 +138,7 @@ func (b *tab) wait(expression string) {
 	question := fmt.Sprintf(`(() => { try { return Boolean(%s) } catch { return false } })()`, expression)
 	ctx, stop := context.WithTimeout(b.ctx, patience)
 	defer stop()
-	began := time.Now()
-	defer func() {
-		if d := time.Since(began); d > 500*time.Millisecond {
-			b.t.Logf("%s waited %v for %s", b.name, d.Round(time.Millisecond), expression)
-		}
-	}()
+	defer b.slow(time.Now(), expression)
 	for {
 		_, err := chromedp.Run(ctx, chromedp.Poll[bool](question, chromedp.WithPollingTimeout(0)))
 		if err == nil {
@@ -155,11 +151,23 @@ func (b *tab) wait(expression string) {
 	}
 }
 
+// slow tells, with -v, what the time of a test goes into.
+func (b *tab) slow(began time.Time, what string) {
+	if d := time.Since(began); d > time.Second {
+		b.t.Logf("%s waited %v for %s", b.name, d.Round(10*time.Millisecond), what)
+	}
+}
+
+// found is an expression for whether words are to be read on the page.
+func found(words string) string {
+	return fmt.Sprintf(`document.body.innerText.replace(/\s+/g, " ").includes(%q)`, words)
+}
+
 // says waits until the words are to be read on the page.
 func (b *tab) says(words ...string) {
 	b.t.Helper()
 	for _, w := range words {
-		b.wait(fmt.Sprintf(`document.body.innerText.replace(/\s+/g, " ").includes(%q)`, w))
+		b.wait(found(w))
 	}
 }
 
