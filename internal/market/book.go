@@ -65,7 +65,7 @@ func (m *Market) Book(ctx context.Context, proof Proof) (BookOutcome, error) {
 	}
 	if wrong := m.mismatch(p, proof); wrong != "" {
 		return Mismatched, m.Report(ctx, Anomaly{
-			Kind: "payment mismatch", Fact: "mismatch:" + p.Key + ":" + proof.Session, Payment: p.ID, Rental: p.Rental,
+			Kind: "payment mismatch", Fact: "mismatch:" + p.Key, Payment: p.ID, Rental: p.Rental,
 			Message: wrong + " Nothing was booked.", Action: "Compare the payment at Stripe and refund it there if it is not ours to keep.",
 		})
 	}

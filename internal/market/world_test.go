@@ -522,3 +522,11 @@ func (w *world) deliver() {
 	}
 	w.work()
 }
+
+// long is how many rounds a race goes: few in a usual run, many in a soak.
+func long(t testing.TB, few, many int) int {
+	if testdb.Soak(t, 0) > 0 {
+		return many
+	}
+	return few
+}
