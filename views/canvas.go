@@ -19,6 +19,14 @@ type CanvasPage struct {
 	Empty         bool   // nothing is on the canvas yet
 	Mine          []OwnPlace
 	Hold          HoldFormView
+	Marks         []CanvasMark // what is not free and not in the picture, for browsers without scripts
+}
+
+// CanvasMark is an area in blocks, counted from 0, with its state: held,
+// taken, reserved or blocked.
+type CanvasMark struct {
+	X, Y, W, H int
+	State      string
 }
 
 // OwnPlace is a part of the canvas that belongs to whoever is looking.

@@ -51,7 +51,7 @@ func (s *site) adminSignIn(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Limits.SignIn.Allow(visitor.From(ctx).NetworkKey()); err != nil {
+	if err := s.Limits.SignIn.Allow("admin" + visitor.From(ctx).NetworkKey()); err != nil {
 		return s.adminLoginRefused(w, r, f, err)
 	}
 	c := &form.Check{}

@@ -3,10 +3,12 @@ package web
 import (
 	"net/http"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"tuval/internal/fault"
 	"tuval/views"
+	"tuval/web/form"
 	"tuval/web/reply"
 )
 
@@ -20,6 +22,7 @@ func (s *site) dispatch(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, fault.New(fault.NotFound, "There is nothing at this address."))
 		return
 	case pattern != "":
+		promptly(w, r)
 		s.mux.ServeHTTP(w, r)
 		return
 	}
@@ -32,6 +35,18 @@ func (s *site) dispatch(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.refuse(w, r, fault.New(fault.NotFound, "There is nothing at this address."))
+}
+
+// bodyTime is how long a body may take; an upload sets its own, longer one.
+const bodyTime = 15 * time.Second
+
+// promptly keeps a body that trickles from holding its connection: reading it
+// fails then, and the refusal still reaches its sender. A recorder in a test
+// has no deadlines, which is fine.
+func promptly(w http.ResponseWriter, r *http.Request) {
+	if r.ContentLength != 0 {
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime))
+	}
 }
 
 // unsent is an answer that is only looked at.
@@ -57,7 +72,23 @@ func (s *site) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		s.adminDoor(w, r, err)
 		return
 	}
+	if f.Kind == fault.Unavailable && r.Method == http.MethodPost {
+		// The database may be away before anybody has read the form.
+		if typed, readErr := s.readTyped(w, r); readErr == nil && typed.Has("request_id") {
+			s.tryAgain(w, r, typed, err)
+			return
+		}
+	}
 	reply.Page(w, r, s.frame(r), view(f), err)
+}
+
+// readTyped reads what stands in a form, without its file.
+func (s *site) readTyped(w http.ResponseWriter, r *http.Request) (form.Form, error) {
+	if strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/") {
+		u, err := s.readPicture(w, r)
+		return u.Form, err
+	}
+	return form.Read(w, r)
 }
 
 // view adds to the words of a refusal where they are thin for a person.

@@ -3,6 +3,7 @@ package web
 import (
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -174,14 +175,19 @@ func (s *site) privateDoor(w http.ResponseWriter, r *http.Request, f form.Form, 
 // tryAgain is for what did not work through nobody's fault: what was typed is
 // kept behind a button that sends it again.
 func (s *site) tryAgain(w http.ResponseWriter, r *http.Request, f form.Form, err error) {
-	view := views.FaultView{Kept: kept(r, f), Next: []views.FaultLink{
-		{Href: "/rentals/" + r.PathValue("id"), Text: "To the rental"}, {Href: "/", Text: "To the canvas"},
-	}}
+	view := views.FaultView{Kept: kept(r, f), Next: []views.FaultLink{{Href: "/", Text: "To the canvas"}}}
+	if strings.HasPrefix(r.URL.Path, "/rentals/") {
+		view.Next = append([]views.FaultLink{{Href: "/rentals/" + r.PathValue("id"), Text: "To the rental"}}, view.Next...)
+	}
 	reply.Page(w, r, s.frame(r), view, err)
 }
 
 // keptLabels are the fields that are shown when they are kept.
 var keptLabels = [...][2]string{
+	{"col", "Column"},
+	{"row", "Row"},
+	{"w", "Width"},
+	{"h", "Height"},
 	{"weeks", "Weeks"},
 	{"email", "E-mail"},
 	{"go_live_at", "Go-live time (UTC)"},

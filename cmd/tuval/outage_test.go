@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"io"
 	"math/rand/v2"
 	"net/http"
+	"net/url"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -64,6 +67,7 @@ func TestPostgreSQLRestartsInTheMiddleOfARush(t *testing.T) {
 	await(ctx, t, begun, "the rush")
 	cluster.Kill()
 	await(ctx, t, downSeen, "a clear answer while PostgreSQL is away")
+	typedWordsComeBack(t, p)
 	again, err := localpg.Start(ctx, localpg.Options{Dir: dir})
 	if err != nil {
 		t.Fatal(err)
@@ -80,6 +84,37 @@ func TestPostgreSQLRestartsInTheMiddleOfARush(t *testing.T) {
 	sound(t, url)
 	if err := p.terminate(t); err != nil {
 		t.Errorf("after SIGTERM: %v", err)
+	}
+}
+
+// typedWordsComeBack posts forms while the database is away: the answer says
+// so and has what was typed, with a button that sends it again.
+func typedWordsComeBack(t *testing.T, p *process) {
+	t.Helper()
+	for path, form := range map[string]url.Values{
+		"/rentals/unknown/checkout": {"request_id": {"a-request-of-mine"}, "email": {"keep-me@example.com"}, "weeks": {"7"}},
+		"/holds":                    {"request_id": {"another-request"}, "col": {"17"}, "row": {"23"}, "w": {"5"}, "h": {"6"}},
+	} {
+		req, err := http.NewRequest(http.MethodPost, p.base+path, strings.NewReader(form.Encode()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		req.AddCookie(&http.Cookie{Name: "tuval", Value: strings.Repeat("x", 43)})
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if err != nil || resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") == "" {
+			t.Errorf("POST %s answers %d, Retry-After %q, %v", path, resp.StatusCode, resp.Header.Get("Retry-After"), err)
+		}
+		for name, typed := range form {
+			if !strings.Contains(string(body), `value="`+typed[0]+`"`) {
+				t.Errorf("POST %s loses %s=%s", path, name, typed[0])
+			}
+		}
 	}
 }
 

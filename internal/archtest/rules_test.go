@@ -51,7 +51,7 @@ func tuval() rules {
 			"web/api":          {"internal/app", "cmd/tuval"},
 			"views":            {"views/stories", "web/..."},
 			"internal/workers": {"internal/app", "cmd/tuval"},
-			"internal/app":     {"cmd/tuval", "internal/e2e"}, // the latter in its tests
+			"internal/app":     {"cmd/tuval", "internal/bench", "internal/e2e"}, // the latter in its tests
 			"internal/testdb":  {},                            // tests only
 		},
 		owners: map[string][]string{

@@ -2,6 +2,7 @@ package reply
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"net/http"
 	"time"
@@ -20,7 +21,8 @@ func HTMX(r *http.Request) bool { return r.Header.Get("HX-Request") == "true" }
 // HTML answers with a component, a whole page or a fragment.
 func HTML(w http.ResponseWriter, r *http.Request, status int, c templ.Component) {
 	var body bytes.Buffer
-	if err := c.Render(r.Context(), &body); err != nil {
+	// Whoever asked may be gone already: that is no failure of the page.
+	if err := c.Render(context.WithoutCancel(r.Context()), &body); err != nil {
 		FactsOf(r.Context()).Err = fmt.Errorf("render: %w", err)
 		write(w, http.StatusInternalServerError, "text/plain; charset=utf-8", []byte(lastResort(r)))
 		return

@@ -1,6 +1,7 @@
 package show
 
 import (
+	"fmt"
 	"time"
 
 	"tuval/internal/board"
@@ -34,8 +35,20 @@ func Canvas(base views.Page, b *board.Snapshot, rules market.Rules, mine []views
 		Page: base, Free: Count(b.Counts.Free), Total: Count(grid.Blocks), PricePerBlock: PerBlock(rules).String(),
 		Picture: CanvasPicture(b.Revision, "png"), Preview: CanvasPicture(b.Revision, "webp"),
 		PictureAlt: "The canvas at this moment, with " + Counted(live, "area") + " on it",
-		Board:      "/api/v1/board", Empty: len(b.Areas) == 0, Mine: mine, Hold: hold,
+		Board:      "/api/v1/board", Empty: len(b.Areas) == 0, Mine: mine, Hold: hold, Marks: marks(b),
 	}
+}
+
+// marks are the areas that a browser without scripts cannot see in the
+// picture.
+func marks(b *board.Snapshot) []views.CanvasMark {
+	var all []views.CanvasMark
+	for _, a := range b.Areas {
+		if a.State != board.Live {
+			all = append(all, views.CanvasMark{X: a.X, Y: a.Y, W: a.W, H: a.H, State: string(a.State)})
+		}
+	}
+	return all
 }
 
 // HoldForm is the form that makes a hold, empty.
@@ -79,6 +92,9 @@ func ownLabel(r rental.Rental, now time.Time) string {
 func Refused(h *views.HoldFormView, b *board.Snapshot, want grid.Rect) {
 	if part, ok := takenPart(&b.Taken, want); ok {
 		h.Taken = Place(part, "").Span()
+		if n := b.Taken.Count(want); n < part.Area() {
+			h.Taken = fmt.Sprintf("%d of the %d blocks, among %s", n, want.Area(), h.Taken)
+		}
 	}
 	// What was taken a moment ago may not have reached this picture yet.
 	taken := b.Taken
