@@ -15,13 +15,26 @@ type point struct{ X, Y float64 }
 
 func (p point) by(dx, dy float64) point { return point{p.X + dx, p.Y + dy} }
 
-// at is the middle of a block on the screen, when the whole canvas is shown.
+// sheet is where the canvas lies on the screen.
+type sheet struct{ X, Y, Size float64 }
+
+func (b *tab) sheet() sheet {
+	b.t.Helper()
+	return get[sheet](b, `(() => {
+		const r = document.querySelector("#stage canvas").getBoundingClientRect();
+		return { X: r.x, Y: r.y, Size: r.width };
+	})()`)
+}
+
+// at is the middle of a block, when the whole canvas is shown.
+func (s sheet) at(x, y int) point {
+	return point{s.X + (float64(x)+.5)*s.Size/100, s.Y + (float64(y)+.5)*s.Size/100}
+}
+
+// at is the middle of a block on the screen, where that lies now.
 func (b *tab) at(x, y int) point {
 	b.t.Helper()
-	return get[point](b, fmt.Sprintf(`(() => {
-		const r = document.querySelector("#stage canvas").getBoundingClientRect();
-		return { X: r.x + (%d + .5) * r.width / 100, Y: r.y + (%d + .5) * r.height / 100 };
-	})()`, x, y))
+	return b.sheet().at(x, y)
 }
 
 // middle is the middle of an element on the screen, once it is scrolled there.
@@ -69,7 +82,8 @@ func (b *tab) drag(points ...point) {
 // drags selects a rect by its corner blocks.
 func (b *tab) drags(r rect) {
 	b.t.Helper()
-	b.drag(b.at(r.x, r.y), b.at(r.x+r.w/2, r.y+r.h/2), b.at(r.x+r.w-1, r.y+r.h-1))
+	on := b.sheet()
+	b.drag(on.at(r.x, r.y), on.at(r.x+r.w/2, r.y+r.h/2), on.at(r.x+r.w-1, r.y+r.h-1))
 }
 
 func (b *tab) wheel(p point, dy float64) {
