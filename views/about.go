@@ -10,6 +10,7 @@ type AboutPage struct {
 	Examples      []PriceExample
 	Hold          string // "10 minutes"
 	HoldMost      string // longest hold before a payment, "90 minutes"
+	HoldLimits    string // what unpaid holds may take, in a sentence
 	Approval      string // "30 days"
 	Renewal       string // "48 hours"
 	MaxBlocks     string // most blocks in one hold, "1,000"

@@ -19,7 +19,7 @@ func New(on bool) *Set {
 	}
 	return &Set{
 		SignIn:  NewKeyed(Rate{10, 30 * time.Second}, "Too many sign-in attempts from your network. Please wait a little.", time.Now),
-		Holds:   NewKeyed(Rate{30, 2 * time.Second}, "Too many holds from your network at once. Please wait a little.", time.Now),
+		Holds:   NewKeyed(Rate{100, time.Second}, "Too many holds from your network at once. Please wait a little.", time.Now),
 		Uploads: NewKeyed(Rate{20, 15 * time.Second}, "Too many uploads from your network at once. Please wait a little.", time.Now),
 		API:     NewKeyed(Rate{300, 50 * time.Millisecond}, "Too many requests from your network at once. Please wait a little.", time.Now),
 	}

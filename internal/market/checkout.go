@@ -50,11 +50,18 @@ func (m *Market) Checkout(ctx context.Context, who Who, key string, want Purchas
 	if err != nil {
 		return Offer{}, err
 	}
+	now, err := rental.Now(ctx, m.pool)
+	if err != nil {
+		return Offer{}, err
+	}
+	if err := m.mayPay(r, now); err != nil { // a hold that is over is over for every click, whatever it says
+		return Offer{}, err
+	}
 	amount, err := m.total(r.PricePerWeek, want)
 	if err != nil {
 		return Offer{}, err
 	}
-	if err := m.makeRoom(ctx, r, want); err != nil {
+	if err := m.makeRoom(ctx, r, want, now); err != nil {
 		return Offer{}, err
 	}
 	offered, err := m.open(ctx, r, want, amount)
@@ -96,14 +103,7 @@ func offer(p payment.Payment) Offer {
 
 // makeRoom makes the rental's open page unpayable when it offers something
 // else than what is asked now, or when its time is over.
-func (m *Market) makeRoom(ctx context.Context, r rental.Rental, want Purchase) error {
-	now, err := rental.Now(ctx, m.pool)
-	if err != nil {
-		return err
-	}
-	if err := m.mayPay(r, now); err != nil {
-		return err
-	}
+func (m *Market) makeRoom(ctx context.Context, r rental.Rental, want Purchase, now time.Time) error {
 	ps, err := payment.OfRental(ctx, m.pool, r.ID)
 	if err != nil {
 		return err

@@ -378,7 +378,7 @@ func areaStories() []story {
 func about(b views.Page) templ.Component {
 	b.Path = "/about"
 	return views.About(views.AboutPage{
-		Page: b, Currency: "USD", PerPixel: usd(100), PerBlock: usd(10000), Hold: "10 minutes", HoldMost: "90 minutes", Approval: "30 days", Renewal: "48 hours",
+		Page: b, Currency: "USD", PerPixel: usd(100), PerBlock: usd(10000), Hold: "10 minutes", HoldMost: "90 minutes", HoldLimits: "At once 3 holds and 1,000 blocks; from one network address 10 holds and 1,500 blocks.", Approval: "30 days", Renewal: "48 hours",
 		MaxBlocks: "1,000", MaxWeeks: "52", MaxGoLive: "14 days", Contact: "gallery@tuval.example", FreeBlocks: "7,412", MinimumAmount: usd(50),
 		Examples: []views.PriceExample{
 			{Size: "1 × 1 block", Pixels: "10 × 10 px", Week: usd(10000), Month: usd(40000)},

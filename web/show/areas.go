@@ -1,6 +1,7 @@
 package show
 
 import (
+	"fmt"
 	"strings"
 
 	"tuval/internal/board"
@@ -49,7 +50,7 @@ func About(base views.Page, rules market.Rules, free int, contact string) views.
 	base.Description = "What a place on the canvas costs, how it is rented and which rules hold."
 	p := views.AboutPage{
 		Page: base, Currency: strings.ToUpper(c.Code), PerPixel: c.Of(rules.PricePerPixel).String(), PerBlock: PerBlock(rules).String(),
-		Hold: Duration(rules.HoldTTL), HoldMost: Duration(rules.HoldMax), Approval: Duration(rules.ApprovalWindow),
+		Hold: Duration(rules.HoldTTL), HoldMost: Duration(rules.HoldMax), HoldLimits: holdLimits(rules), Approval: Duration(rules.ApprovalWindow),
 		Renewal: Duration(rules.RenewalWindow), MaxBlocks: Count(rules.MaxBlocks), MaxWeeks: Count(market.MaxWeeks),
 		MaxGoLive: Duration(market.MaxGoLive), Contact: contact, FreeBlocks: Count(free), MinimumAmount: c.Of(c.Min).String(),
 	}
@@ -72,4 +73,11 @@ func example(rules market.Rules, r grid.Rect) (views.PriceExample, bool) {
 	place := Place(r, "")
 	return views.PriceExample{Size: place.Size(), Pixels: place.Pixels(), Week: c.Of(week).String(), Month: c.Of(month).String()},
 		fits && fitsToo && r.Area() <= rules.MaxBlocks && c.Chargeable(month)
+}
+
+// holdLimits says what may be held without paying.
+func holdLimits(r market.Rules) string {
+	return fmt.Sprintf("At once %d holds and %s blocks; from one network address %d holds and %s blocks. In a day, holds that end unpaid may add up to %d minutes "+
+		"and to %s block-minutes (one block for one minute). What you pay for does not count.",
+		r.Person.Holds, Count(r.Person.Blocks), r.Address.Holds, Count(r.Address.Blocks), r.Person.HoldMinutes, Count(r.Person.BlockMinutes))
 }
