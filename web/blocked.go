@@ -50,7 +50,7 @@ func (s *site) block(w http.ResponseWriter, r *http.Request) error {
 	}
 	c := &form.Check{}
 	rect := readRect(c, f)
-	note := form.Text(c, f, "note", func(s string) (string, error) { return text.Line("note", "The note", noteMax, s) })
+	note := form.Text(c, f, "note", text.Rule{Field: "note", Label: "The note", Max: noteMax, Required: true}.Clean)
 	until := form.Text(c, f, "until", readUntil)
 	if err := c.Err(); err != nil {
 		return s.blockRefused(w, r, f, err, c.Problems()...)
