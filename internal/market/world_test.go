@@ -404,6 +404,24 @@ func (w *world) rush(n int, fn func(i int) error) []error {
 	return errs
 }
 
+// together runs fn n times at once, for what does not meet the gate.
+func together(n int, fn func(i int) error) []error {
+	var ready, done sync.WaitGroup
+	start, errs := make(chan struct{}), make([]error, n)
+	for i := range n {
+		ready.Add(1)
+		done.Go(func() {
+			ready.Done()
+			<-start
+			errs[i] = fn(i)
+		})
+	}
+	ready.Wait()
+	close(start)
+	done.Wait()
+	return errs
+}
+
 // warm opens connections for n.
 func (w *world) warm(n int) {
 	w.t.Helper()
