@@ -34,6 +34,9 @@ func addRentalAs(t *testing.T, pool *pgxpool.Pool, id, person int64, email strin
 		(id, key, public_id, person_id, address, x, y, w, h, state, closed_reason, closed_at, price_per_week, currency, counted_from, email)
 		VALUES ($1, gen_random_uuid()::text, gen_random_uuid()::text, $2, '', 0, 0, 1, 1, 'closed', 'expired', now(), 10000, 'usd', now(), nullif($3, ''))`,
 		id, person, email)
+	// Held once, closed once: what every rental's history begins and ends with.
+	exec(t, pool, `INSERT INTO ledger (kind, effective_at, claim_id, blocks, currency, actor)
+		VALUES ('hold.placed', now(), $1, 1, 'usd', 'buyer'), ('rental.closed', now(), $1, -1, 'usd', 'system')`, id)
 }
 
 func addPerson(t *testing.T, pool *pgxpool.Pool) int64 {
