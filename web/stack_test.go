@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"sync"
 	"testing"
 	"time"
 
@@ -35,6 +36,10 @@ const (
 	adminEmail    = "admin@example.com"
 	adminPassword = "correct horse battery"
 )
+
+// assets are the same for every site of the tests; compressing them takes
+// longer than most tests do.
+var assets = sync.OnceValues(static.New)
 
 // stack is the whole site over a database of its own, with the payment
 // simulator beside it. Jobs are worked off by hand, by the tests.
@@ -71,7 +76,7 @@ func newStack(t *testing.T, change ...func(*web.Deps)) *stack {
 	s.deps = web.Deps{
 		Pool: s.pool, Market: s.market, Board: s.board(), Queue: queue, Limits: limits.New(false),
 		Admins: account.NewAdmins(s.pool, account.Cost{MemoryKiB: 8, Passes: 1, Lanes: 1}, false),
-		Studio: picture.NewStudio(picture.DefaultLimits()), Assets: must(static.New()), Log: logger(),
+		Studio: picture.NewStudio(picture.DefaultLimits()), Assets: must(assets()), Log: logger(),
 		Metrics: telemetry.New(prometheus.NewRegistry()), Ready: func(context.Context) error { return nil },
 		Settings: web.Settings{
 			BaseURL: base, Development: true, Mailbox: true, MetricsHere: true, Secret: []byte("secret"),
