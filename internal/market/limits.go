@@ -3,7 +3,6 @@ package market
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -38,37 +37,20 @@ const (
 	sqlUsedAddress = sqlUsed + `address = @address) AS holds`
 
 	// Holds of one person, or from one address, are judged one after the other.
-	// The first keys keep these locks apart from all others. Locks of several
-	// persons are taken in one order.
-	sqlLockPersons = `SELECT pg_advisory_xact_lock(7001, k) FROM unnest(@keys::int4[]) AS k`
+	// The first keys keep these locks apart from all others.
+	sqlLockPerson  = `SELECT pg_advisory_xact_lock(7001, hashtext(@person))`
 	sqlLockAddress = `SELECT pg_advisory_xact_lock(7002, hashtext(encode(@address, 'hex')))`
-	// A new rental refers to its persons. Their rows come before rentals in the
+	// A new rental refers to its person. Persons come before rentals in the
 	// order of locks, also for whoever signs in.
-	sqlHoldPersons = `SELECT FROM persons WHERE id = ANY (@people) ORDER BY id FOR KEY SHARE`
+	sqlHoldPerson = `SELECT FROM persons WHERE id = @id FOR KEY SHARE`
 )
-
-// people are all persons the caller is, each once.
-func (w Who) people() []int64 {
-	people := slices.Clone(w.Persons)
-	if w.Account != 0 {
-		people = append(people, w.Account)
-	}
-	slices.Sort(people)
-	return slices.Compact(people)
-}
 
 // lockPeople makes holds of the same person and address wait for each other.
 func lockPeople(ctx context.Context, tx pgx.Tx, who Who) error {
-	people := who.people()
 	b := &pgx.Batch{}
-	if len(people) > 0 {
-		keys := make([]int32, len(people))
-		for i, id := range people {
-			keys[i] = int32(id) // two persons with one key only wait for each other
-		}
-		slices.Sort(keys)
-		b.Queue(sqlLockPersons, pgx.NamedArgs{"keys": keys})
-		b.Queue(sqlHoldPersons, pgx.NamedArgs{"people": people})
+	if id := who.Person(); id != 0 {
+		b.Queue(sqlLockPerson, pgx.NamedArgs{"person": fmt.Sprint(id)})
+		b.Queue(sqlHoldPerson, pgx.NamedArgs{"id": id})
 	}
 	b.Queue(sqlLockAddress, pgx.NamedArgs{"address": who.Address})
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {

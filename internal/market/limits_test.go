@@ -21,12 +21,14 @@ func TestLimitOfAPersonUnderRush(t *testing.T) {
 	t.Parallel()
 	three := boundless()
 	three.Holds = 3
-	w := newWorld(t, limited(three, boundless(), 1))
+	o := limited(three, boundless(), 1)
+	w := newWorld(t, o)
+	ms := w.processes(20, o)
 	for round := range 3 {
 		b := w.buyer()
 		errs := w.rush(20, func(i int) error {
 			who := market.Who{Viewer: b.who.Viewer, Address: []byte{byte(i), byte(round)}} // a phone on the move
-			_, err := w.m.Hold(w.ctx(), who, rect(5*i, 20*round, 3, 3), market.Request{})
+			_, err := ms[i].Hold(w.ctx(), who, rect(5*i, 20*round, 3, 3), market.Request{})
 			return err
 		})
 		if won := winners(t, errs, "limit"); len(won) != 3 {
@@ -38,44 +40,16 @@ func TestLimitOfAPersonUnderRush(t *testing.T) {
 	w.noDeadlocks()
 }
 
-// One person in several guises: in a browser as itself, signed in, and by the
-// token of an earlier hold. They share one limit, also at one instant.
-func TestLimitOfAPersonInSeveralGuises(t *testing.T) {
-	t.Parallel()
-	three := boundless()
-	three.Holds = 3
-	w := newWorld(t, limited(three, boundless(), 1))
-	for round := range 5 {
-		b := w.buyer()
-		account := w.buyer().person()
-		both := b.who
-		both.Account = account
-		errs := w.rush(20, func(i int) error {
-			who := []market.Who{b.who, both}[i%2]
-			who.Address = []byte{byte(i), byte(round)}
-			_, err := w.m.Hold(w.ctx(), who, rect(5*i, 10*round, 3, 3), market.Request{})
-			return err
-		})
-		// Those made as the account do not count for the bare person, who is
-		// not known to be it; all count for the account.
-		winners(t, errs, "limit")
-		n := w.count(`SELECT count(*) FROM rentals WHERE state = 'held' AND (person_id = $1 OR person_id = $2)`, b.person(), account)
-		bare := w.count(`SELECT count(*) FROM rentals WHERE state = 'held' AND person_id = $1`, b.person())
-		if bare > 3 || n > 6 || n-bare > 3 {
-			t.Errorf("round %d: %d holds, %d of them as the bare person", round, n, bare)
-		}
-	}
-	w.noDeadlocks()
-}
-
 func TestLimitOfAnAddressUnderRush(t *testing.T) {
 	t.Parallel()
 	blocks := boundless()
 	blocks.Blocks = 100
-	w := newWorld(t, limited(boundless(), blocks, 1))
+	o := limited(boundless(), blocks, 1)
+	w := newWorld(t, o)
+	ms := w.processes(20, o)
 	errs := w.rush(20, func(i int) error {
 		who := market.Who{Address: []byte("one address")}
-		_, err := w.m.Hold(w.ctx(), who, rect(5*i, 0, 4, 6), market.Request{})
+		_, err := ms[i].Hold(w.ctx(), who, rect(5*i, 0, 4, 6), market.Request{})
 		return err
 	})
 	if won := winners(t, errs, "limit"); len(won) != 4 {

@@ -197,6 +197,7 @@ func TestCancelAgainstPayment(t *testing.T) {
 func TestManyTabsOfOneBuyer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, options{conns: 16})
+	ms := w.processes(3, options{})
 	for round := range long(t, 6, 50) {
 		a := w.buyer()
 		h := a.hold(rect(10, 10, 6, 4))
@@ -204,7 +205,7 @@ func TestManyTabsOfOneBuyer(t *testing.T) {
 		errs := w.rush(9, func(i int) (err error) {
 			switch i {
 			case 0, 1, 2:
-				_, err = a.tryHold(rect(9+i, 10, 6, 4))
+				_, err = ms[i].Hold(w.ctx(), a.who, rect(9+i, 10, 6, 4), market.Request{})
 			case 3, 4:
 				_, err = a.tryCheckout(h.Key, weeks(2+i%2))
 			case 5:

@@ -19,12 +19,12 @@ func request(caller, key string, r grid.Rect) market.Request {
 func TestCopiesOfOneRequestAreOneHold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, options{conns: 24})
-	b := w.buyer()
+	b, ms := w.buyer(), w.processes(20, options{})
 	r := rect(3, 3, 6, 4)
 	for round := range 3 {
 		held := make([]market.Held, 20)
 		errs := w.rush(20, func(i int) (err error) {
-			held[i], err = w.m.Hold(w.ctx(), b.who, r, request("caller", "request-"+string(rune('a'+round)), r))
+			held[i], err = ms[i].Hold(w.ctx(), b.who, r, request("caller", "request-"+string(rune('a'+round)), r))
 			return err
 		})
 		if won := winners(t, errs); len(won) != 20 {
@@ -48,11 +48,11 @@ func TestCopiesOfOneRequestAreOneHold(t *testing.T) {
 func TestCopiesOfAStrangersRequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, options{conns: 24})
-	who := market.Who{Address: []byte("somewhere")}
+	who, ms := market.Who{Address: []byte("somewhere")}, w.processes(20, options{})
 	r := rect(3, 3, 6, 4)
 	held := make([]market.Held, 20)
 	errs := w.rush(20, func(i int) (err error) {
-		held[i], err = w.m.Hold(w.ctx(), who, r, request("network", "request-1", r))
+		held[i], err = ms[i].Hold(w.ctx(), who, r, request("network", "request-1", r))
 		return err
 	})
 	won := winners(t, errs)

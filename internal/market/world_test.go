@@ -128,6 +128,17 @@ func (w *world) market(o options) *market.Market {
 	return market.New(w.pool, queue, stripe, r, logger())
 }
 
+// processes makes n markets, as n processes have: what one process does in turn
+// they do at once.
+func (w *world) processes(n int, o options) []*market.Market {
+	w.t.Helper()
+	ms := make([]*market.Market, n)
+	for i := range ms {
+		ms[i] = w.market(o)
+	}
+	return ms
+}
+
 // logger is silent unless somebody wants to see what happens.
 func logger() *slog.Logger {
 	if os.Getenv("TUVAL_TEST_LOG") != "" {
