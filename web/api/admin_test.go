@@ -114,9 +114,12 @@ func (s *stack) isLive(h heldAnswer, weeks int) {
 		s.t.Errorf("it is of use until %s", waiting.DecideBy)
 	}
 	s.age(time.Duration(weeks)*168*time.Hour + time.Minute)
+	public := got.LiveCreative.ImageURL
 	if got = s.look(h); got.State != "ended" {
 		s.t.Errorf("after its time it is %s", got.State)
 	}
+	s.stranger().get(public).wants(http.StatusGone)
+	s.bearer(h.Token).get(got.LiveCreative.ImageURL).wants(http.StatusOK) // its buyer may still look
 }
 
 func TestAreasAreBlocked(t *testing.T) {
@@ -160,6 +163,7 @@ func TestAreasAreBlocked(t *testing.T) {
 	s.hold(s.stranger(), rect{50, 49, 2, 2})
 
 	admin.post("/api/v1/admin/blocked", `{"x":0,"y":0,"w":1,"h":1}`).refuses(http.StatusUnprocessableEntity, "invalid", "note")
+	admin.post("/api/v1/admin/blocked", "{\"x\":9,\"y\":9,\"w\":1,\"h\":1,\"note\":\"a\xffb\"}").refuses(http.StatusUnprocessableEntity, "invalid", "")
 	for _, bad := range []any{"", "tomorrow", "2027-01-31", "2027-01-31T15:00", "2027-01-31 15:00:00Z", 1893456000, nil, "9999-12-31T23:59:59-12:00", "2001-01-01T00:00:00Z"} {
 		admin.post("/api/v1/admin/blocked", area(rect{9, 9, 1, 1}, "until", bad)).refuses(http.StatusUnprocessableEntity, "invalid", "until")
 	}

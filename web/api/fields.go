@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -28,15 +27,12 @@ func (f *fields) wrong(err error) {
 
 func (f *fields) has(name string) bool { return f.values[name] != nil }
 
-// integer is how JSON writes a whole number. 1e1 and 1.0 are whole numbers as
-// well, but nobody who means one writes it like that.
-var integer = regexp.MustCompile(`^-?(0|[1-9][0-9]*)$`)
-
-// number is a required whole number.
+// number is a required whole number, written with digits alone: 1e1 and 1.0
+// are whole as well, but nobody who means a number of blocks writes it so.
 func (f *fields) number(name string, least, most int64) int64 {
 	raw := string(f.values[name])
 	n, err := strconv.ParseInt(raw, 10, 64)
-	if !integer.MatchString(raw) || err != nil || n < least || n > most {
+	if err != nil || n < least || n > most {
 		f.wrong(fault.Field(name, fmt.Sprintf("%s must be a whole number from %d to %d", name, least, most)))
 	}
 	return n
@@ -55,7 +51,7 @@ func (f *fields) text(name string) string {
 	}
 	// The decoder mends escapes that stand for no character.
 	meant := bytes.Count(raw, []byte("\uFFFD")) + bytes.Count(bytes.ToLower(raw), []byte(`\ufffd`))
-	if strings.Contains(s, "\x00") || strings.Count(s, "\uFFFD") > meant {
+	if strings.Count(s, "\uFFFD") > meant {
 		f.wrong(fault.Field(name, name+" holds something that is no character"))
 	}
 	return s

@@ -165,6 +165,13 @@ func TestALoserIsShownOtherPlaces(t *testing.T) {
 		if err := json.Unmarshal(r.Details, &d); err != nil || len(d.Suggestions) == 0 || len(d.Suggestions) > 5 {
 			t.Fatalf("suggested are %s (%v)", r.Details, err)
 		}
+		// What somebody takes meanwhile is not suggested to the next one.
+		taken := s.hold(s.stranger(), d.Suggestions[0])
+		again := s.stranger().post("/api/v1/holds", want).refuses(http.StatusConflict, "taken", "")
+		if strings.Contains(string(again.Details), string(must(json.Marshal(d.Suggestions[0])))) {
+			t.Errorf("%v is suggested though it is taken", d.Suggestions[0])
+		}
+		s.bearer(taken.Token).delete("/api/v1/holds/" + taken.ID).wants(http.StatusNoContent)
 		for _, place := range d.Suggestions {
 			if place.W != want.W || place.H != want.H {
 				t.Errorf("%v is suggested for %v", place, want)

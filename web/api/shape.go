@@ -55,16 +55,12 @@ type creativeJSON struct {
 
 func rentalOf(d market.Detail) rentalJSON {
 	r := d.Rental
-	j := rentalJSON{
+	return rentalJSON{
 		ID: r.Key, Rect: r.Rect, State: r.State, ClosedReason: r.ClosedReason, LeasedUntil: r.LeasedUntil, Weeks: d.Weeks,
 		PaidAt: r.PaidAt, ApproveBy: r.ApproveBy, GoLiveAt: r.GoLiveAt, LiveFrom: r.LiveFrom, EndsAt: r.EndsAt,
 		ReservedUntil: r.ReservedUntil, Payments: paymentsOf(d.Payments, d.Refunds),
 		Creative: creativeOf(d, d.Latest()), LiveCreative: creativeOf(d, d.Approved()),
 	}
-	if r.State == rental.Closed {
-		j.LeasedUntil = nil
-	}
-	return j
 }
 
 func paymentsOf(ps []payment.Payment, rs []payment.Refund) []paymentJSON {

@@ -53,6 +53,8 @@ func TestAPictureIsSent(t *testing.T) {
 	s.stranger().get(c.ImageURL).refuses(http.StatusUnauthorized, "unauthorized", "")
 	_, hash, _ := strings.Cut(c.ImageURL, "/pictures/")
 	s.stranger().get("/pictures/" + hash).wants(http.StatusNotFound) // nobody approved it
+	other := s.rented(rect{10, 10, 1, 1}, 1)
+	s.bearer(other.Token).get("/api/v1/rentals/"+other.ID+"/pictures/"+hash).refuses(http.StatusNotFound, "not_found", "")
 	s.bearer(h.Token).get("/api/v1/rentals/"+h.ID+"/pictures/none").refuses(http.StatusNotFound, "not_found", "")
 
 	s.creative(h, okQuad(), "link", "https://example.com", "alt", "x", "fit", "contain").wants(http.StatusAccepted)
