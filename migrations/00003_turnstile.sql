@@ -80,8 +80,8 @@ CREATE TRIGGER claims_stay_whole AFTER UPDATE ON blocks
 -- caller gets round to it.
 --
 -- An UPDATE locks blocks in the order in which its plan finds them. The
--- settings of these functions leave one plan: along the primary key. A test
--- watches the order on a scattered table.
+-- settings of these functions leave one plan, along the primary key, and keep
+-- it. A test watches the order on a scattered table.
 
 -- refuse_blocks ends an attempt. A condition that needs a block to be one's
 -- own calls it otherwise; it sees the block as it is after the wait for a lock.
@@ -92,84 +92,68 @@ BEGIN
 END $$;
 -- +goose StatementEnd
 
--- claim_blocks takes rows ys, columns x1 to x2, if every block is free of other
--- claims: 'won'. Else a running lease of another ('taken') or a claim that
--- lapsed and is not over ('moved') is in the way, and nothing has changed. The
--- plain look first keeps those who come too late from writing anything.
+-- claim_blocks takes rows y1 to y2, columns x1 to x2, if every block is free of
+-- other claims: 'won'. Else a running lease of another ('taken') or a claim that
+-- lapsed and is not over ('moved') is in the way, and nothing has changed.
 -- +goose StatementBegin
-CREATE FUNCTION claim_blocks(claim bigint, ys smallint[], x1 smallint, x2 smallint, until timestamptz)
+CREATE FUNCTION claim_blocks(claim bigint, y1 smallint, y2 smallint, x1 smallint, x2 smallint, until timestamptz)
 RETURNS text LANGUAGE plpgsql
-SET enable_indexscan = on SET enable_bitmapscan = off SET enable_seqscan = off AS $$
-DECLARE
-    running boolean;
+SET enable_indexscan = on SET enable_bitmapscan = off SET enable_seqscan = off
+SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
-    SELECT leased_until > now() INTO running FROM blocks
-    WHERE y = ANY (ys) AND x BETWEEN x1 AND x2 AND claim_id <> claim
-    LIMIT 1;
-    IF FOUND THEN
-        RETURN CASE WHEN running THEN 'taken' ELSE 'moved' END;
-    END IF;
-    BEGIN
-        UPDATE blocks SET claim_id = claim, leased_until = until
-        WHERE y = ANY (ys) AND x BETWEEN x1 AND x2
-          AND CASE WHEN claim_id <> claim THEN refuse_blocks(leased_until > now()) ELSE true END;
-        RETURN 'won';
-    EXCEPTION
-        WHEN SQLSTATE 'TV001' THEN RETURN 'taken';
-        WHEN SQLSTATE 'TV002' THEN RETURN 'moved';
-    END;
+    UPDATE blocks
+    SET claim_id = claim, leased_until = until
+    WHERE y BETWEEN y1 AND y2 AND x BETWEEN x1 AND x2
+      AND CASE WHEN claim_id <> claim THEN refuse_blocks(leased_until > now()) ELSE true END;
+    RETURN 'won';
+EXCEPTION
+    WHEN SQLSTATE 'TV001' THEN RETURN 'taken';
+    WHEN SQLSTATE 'TV002' THEN RETURN 'moved';
 END $$;
 -- +goose StatementEnd
 
 -- take_over_blocks is claim_blocks for a claim that is given the blocks of
--- others, whole: gives, with their rects as first and last rows and columns.
--- all_ys are the rows of all rects. Blocks of theirs that it did not ask for
--- are emptied. A claim in gives that has not what it should is 'moved' too.
+-- others, whole: gives, with the rects they have. Blocks of theirs that it did
+-- not ask for are emptied. all_ and the like bound all rects together. A claim
+-- in gives that has not what it should is 'moved' too.
 -- +goose StatementBegin
-CREATE FUNCTION take_over_blocks(claim bigint, ys smallint[], x1 smallint, x2 smallint, until timestamptz,
-    gives bigint[], gy1 smallint[], gy2 smallint[], gx1 smallint[], gx2 smallint[], all_ys smallint[])
+CREATE FUNCTION take_over_blocks(claim bigint, y1 smallint, y2 smallint, x1 smallint, x2 smallint, until timestamptz,
+    gives bigint[], gives_y1 smallint[], gives_y2 smallint[], gives_x1 smallint[], gives_x2 smallint[],
+    all_y1 smallint, all_y2 smallint, all_x1 smallint, all_x2 smallint)
 RETURNS text LANGUAGE plpgsql
-SET enable_indexscan = on SET enable_bitmapscan = off SET enable_seqscan = off AS $$
-DECLARE
-    running boolean;
+SET enable_indexscan = on SET enable_bitmapscan = off SET enable_seqscan = off
+SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
-    SELECT leased_until > now() INTO running FROM blocks
-    WHERE y = ANY (ys) AND x BETWEEN x1 AND x2 AND claim_id <> claim AND claim_id <> ALL (gives)
-    LIMIT 1;
-    IF FOUND THEN
-        RETURN CASE WHEN running THEN 'taken' ELSE 'moved' END;
-    END IF;
-    BEGIN
-        UPDATE blocks
-        SET claim_id = CASE WHEN y = ANY (ys) AND x BETWEEN x1 AND x2 THEN claim END,
-            leased_until = CASE WHEN y = ANY (ys) AND x BETWEEN x1 AND x2 THEN until ELSE 'epoch' END
-        WHERE y = ANY (all_ys)
-          AND CASE
-              WHEN y = ANY (ys) AND x BETWEEN x1 AND x2 THEN
-                  CASE WHEN claim_id <> claim AND claim_id <> ALL (gives) THEN refuse_blocks(leased_until > now()) ELSE true END
-              WHEN EXISTS (SELECT FROM unnest(gy1, gy2, gx1, gx2) AS g(y1, y2, x1, x2)
-                           WHERE y BETWEEN g.y1 AND g.y2 AND x BETWEEN g.x1 AND g.x2) THEN
-                  CASE WHEN claim_id = ANY (gives) THEN true ELSE refuse_blocks(false) END
-              ELSE false
-              END;
-        RETURN 'won';
-    EXCEPTION
-        WHEN SQLSTATE 'TV001' THEN RETURN 'taken';
-        WHEN SQLSTATE 'TV002' THEN RETURN 'moved';
-    END;
+    UPDATE blocks
+    SET claim_id = CASE WHEN y BETWEEN y1 AND y2 AND x BETWEEN x1 AND x2 THEN claim END,
+        leased_until = CASE WHEN y BETWEEN y1 AND y2 AND x BETWEEN x1 AND x2 THEN until ELSE 'epoch' END
+    WHERE y BETWEEN all_y1 AND all_y2 AND x BETWEEN all_x1 AND all_x2
+      AND CASE
+          WHEN y BETWEEN y1 AND y2 AND x BETWEEN x1 AND x2 THEN
+              CASE WHEN claim_id <> claim AND claim_id <> ALL (gives) THEN refuse_blocks(leased_until > now()) ELSE true END
+          WHEN EXISTS (SELECT FROM unnest(gives_y1, gives_y2, gives_x1, gives_x2) AS g(y1, y2, x1, x2)
+                       WHERE blocks.y BETWEEN g.y1 AND g.y2 AND blocks.x BETWEEN g.x1 AND g.x2) THEN
+              CASE WHEN claim_id = ANY (gives) THEN true ELSE refuse_blocks(false) END
+          ELSE false
+          END;
+    RETURN 'won';
+EXCEPTION
+    WHEN SQLSTATE 'TV001' THEN RETURN 'taken';
+    WHEN SQLSTATE 'TV002' THEN RETURN 'moved';
 END $$;
 -- +goose StatementEnd
 
 -- keep_blocks extends a lease to until, or gives the blocks back when until is
 -- null, if all of them are the claim's own: true. Else nothing has changed.
 -- +goose StatementBegin
-CREATE FUNCTION keep_blocks(claim bigint, ys smallint[], x1 smallint, x2 smallint, until timestamptz)
+CREATE FUNCTION keep_blocks(claim bigint, y1 smallint, y2 smallint, x1 smallint, x2 smallint, until timestamptz)
 RETURNS boolean LANGUAGE plpgsql
-SET enable_indexscan = on SET enable_bitmapscan = off SET enable_seqscan = off AS $$
+SET enable_indexscan = on SET enable_bitmapscan = off SET enable_seqscan = off
+SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
     UPDATE blocks
     SET claim_id = CASE WHEN until IS NOT NULL THEN claim END, leased_until = coalesce(until, 'epoch')
-    WHERE y = ANY (ys) AND x BETWEEN x1 AND x2
+    WHERE y BETWEEN y1 AND y2 AND x BETWEEN x1 AND x2
       AND CASE WHEN claim_id = claim THEN true ELSE refuse_blocks(false) END;
     RETURN true;
 EXCEPTION

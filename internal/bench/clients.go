@@ -73,6 +73,6 @@ func (b *bench) atClients(ctx context.Context, address string, l load, n int) (r
 	if err := calm(ctx, pool); err != nil {
 		return result{}, err
 	}
-	r := measure(ctx, o, l, n, b.cell, false)
+	r := measure(ctx, o, l, n, b.cell)
 	return r, r.err
 }

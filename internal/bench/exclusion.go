@@ -41,14 +41,9 @@ func (e exclusion) claim(ctx context.Context, l turnstile.Lease) (bool, error) {
 	return tag.RowsAffected() == 1, err
 }
 
-func (e exclusion) release(ctx context.Context, l turnstile.Lease) error {
-	_, err := e.pool.Exec(ctx, `DELETE FROM reservations WHERE claim_id = $1`, l.Claim)
-	return err
-}
-
-func (e exclusion) owned(ctx context.Context, l turnstile.Lease) (n int, err error) {
-	const sql = `SELECT count(*) * $2 FROM reservations WHERE claim_id = $1`
-	return n, e.pool.QueryRow(ctx, sql, l.Claim, l.Rect.Area()).Scan(&n)
+func (e exclusion) release(ctx context.Context, l turnstile.Lease) (int, error) {
+	tag, err := e.pool.Exec(ctx, `DELETE FROM reservations WHERE claim_id = $1`, l.Claim)
+	return int(tag.RowsAffected()) * l.Rect.Area(), err
 }
 
 // wait is how long a private server may take to start or stop.

@@ -45,7 +45,7 @@ func guardSection(ctx context.Context, b *bench) (part, error) {
 			if err := calm(ctx, pool); err != nil {
 				return part{}, err
 			}
-			r := measure(ctx, o, l, l.clients, b.cell, false)
+			r := measure(ctx, o, l, l.clients, b.cell)
 			if r.err != nil {
 				return part{}, r.err
 			}

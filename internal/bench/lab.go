@@ -28,6 +28,10 @@ const (
 	taking = `UPDATE lab SET claim_id = $1, leased_until = now() + interval '1 day' WHERE ` + inRect
 	giving = `UPDATE lab SET claim_id = NULL, leased_until = 'epoch' WHERE ` + inRect + ` AND claim_id = $1`
 
+	givingInOrder = `WITH locked AS MATERIALIZED (
+		SELECT FROM lab WHERE ` + inRect + ` ORDER BY y, x FOR UPDATE
+	) ` + giving + ` AND (SELECT count(*) FROM locked) > 0`
+
 	plainLook = `SELECT NOT EXISTS (SELECT FROM lab WHERE ` + inRect + ` AND NOT ` + isFree + `)`
 )
 
@@ -39,10 +43,11 @@ type tableTake func(ctx context.Context, q db.Querier, l turnstile.Lease) (won b
 
 // tableWay is a way on the lab table: what it does inside a transaction.
 type tableWay struct {
-	pool  *pgxpool.Pool
-	look  bool // a plain read turns losers away first
-	take  tableTake
-	alone bool // take is one statement and needs no transaction around it
+	pool    *pgxpool.Pool
+	look    bool // a plain read turns losers away first
+	alone   bool // take is one statement and needs no transaction around it
+	ordered bool // giving back locks in order too
+	take    tableTake
 }
 
 func args(l turnstile.Lease) []any {
@@ -73,15 +78,17 @@ func (w tableWay) claim(ctx context.Context, l turnstile.Lease) (won bool, err e
 	return err == nil, err
 }
 
-func (w tableWay) release(ctx context.Context, l turnstile.Lease) error {
-	return db.InTx(ctx, w.pool, "release", func(ctx context.Context, tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, giving, args(l)...)
+func (w tableWay) release(ctx context.Context, l turnstile.Lease) (blocks int, err error) {
+	sql := giving
+	if w.ordered {
+		sql = givingInOrder
+	}
+	err = db.InTx(ctx, w.pool, "release", func(ctx context.Context, tx pgx.Tx) error {
+		tag, err := tx.Exec(ctx, sql, args(l)...)
+		blocks = int(tag.RowsAffected())
 		return err
 	})
-}
-
-func (w tableWay) owned(ctx context.Context, l turnstile.Lease) (n int, err error) {
-	return n, countOwned(ctx, w.pool, "lab", l).Scan(&n)
+	return blocks, err
 }
 
 // countedUpdate is way A: one UPDATE whose WHERE counts the free blocks.
@@ -97,11 +104,13 @@ func countedRows(ctx context.Context, q db.Querier, l turnstile.Lease) (bool, er
 	return tag.RowsAffected() == int64(l.Rect.Area()), err
 }
 
-// lockedCount is way C: lock the free ones in order, write if it was all.
-func lockedCount(ctx context.Context, q db.Querier, l turnstile.Lease) (bool, error) {
+// lockedFirst is way C: lock in order until a block that is taken, write if
+// there was none. Each block is touched twice, and a loser keeps its locks until
+// its ROLLBACK.
+func lockedFirst(ctx context.Context, q db.Querier, l turnstile.Lease) (bool, error) {
 	const sql = `WITH locked AS MATERIALIZED (
-		SELECT FROM lab WHERE ` + inRect + ` AND ` + isFree + ` ORDER BY y, x FOR UPDATE
-	) ` + taking + ` AND (SELECT count(*) FROM locked) = ` + area
+		SELECT claim_id, leased_until FROM lab WHERE ` + inRect + ` ORDER BY y, x FOR UPDATE
+	) ` + taking + ` AND NOT EXISTS (SELECT FROM locked WHERE NOT ` + isFree + `)`
 	tag, err := q.Exec(ctx, sql, args(l)...)
 	return tag.RowsAffected() > 0, err
 }
@@ -113,25 +122,3 @@ func oneForAll(ctx context.Context, q db.Querier, l turnstile.Lease) (bool, erro
 	}
 	return countedRows(ctx, q, l)
 }
-
-// inOrder is way E: write block by block in the order of the index, inside a
-// subtransaction that is undone at the first block that is not free.
-func inOrder(ctx context.Context, q db.Querier, l turnstile.Lease) (won bool, err error) {
-	return won, q.QueryRow(ctx, `SELECT lab_claim($1, $2, $3, $4, $5)`, args(l)...).Scan(&won)
-}
-
-const inOrderSetup = `
-CREATE FUNCTION lab_refuse() RETURNS boolean LANGUAGE plpgsql AS $$
-BEGIN
-    RAISE EXCEPTION USING ERRCODE = 'TV001';
-END $$;
-CREATE FUNCTION lab_claim(c int8, y1 int2, y2 int2, x1 int2, x2 int2) RETURNS boolean LANGUAGE plpgsql
-SET enable_bitmapscan = off SET enable_seqscan = off AS $$
-BEGIN
-    UPDATE lab SET claim_id = c, leased_until = now() + interval '1 day'
-    WHERE y BETWEEN y1 AND y2 AND x BETWEEN x1 AND x2
-      AND CASE WHEN leased_until <= now() OR claim_id = c THEN true ELSE lab_refuse() END;
-    RETURN true;
-EXCEPTION WHEN SQLSTATE 'TV001' THEN
-    RETURN false;
-END $$`

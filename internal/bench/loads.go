@@ -76,9 +76,11 @@ func (l load) insertClaims() (string, []any) {
 		r := l.rect(id)
 		ids, xs, ys, ws, hs = append(ids, id), append(xs, r.X), append(ys, r.Y), append(ws, r.W), append(hs, r.H)
 	}
-	return `INSERT INTO blocked_areas (id, key, x, y, w, h, note, until, created_by)
-		SELECT id, id::text, x, y, w, h, '', now() + interval '1 year', 'bench'
-		FROM unnest($1::int8[], $2::int2[], $3::int2[], $4::int2[], $5::int2[]) AS c(id, x, y, w, h)`, []any{ids, xs, ys, ws, hs}
+	return `
+		WITH p AS (INSERT INTO persons DEFAULT VALUES RETURNING id)
+		INSERT INTO rentals (id, key, public_id, person_id, address, x, y, w, h, state, price_per_week, currency, counted_from, leased_until)
+		SELECT c.id, c.id::text, c.id::text, p.id, '', c.x, c.y, c.w, c.h, 'held', 1, 'usd', now(), now() + interval '1 day'
+		FROM p, unnest($1::int8[], $2::int2[], $3::int2[], $4::int2[], $5::int2[]) AS c(id, x, y, w, h)`, []any{ids, xs, ys, ws, hs}
 }
 
 func (l load) String() string { return fmt.Sprintf("%s, %d clients", l.title, l.clients) }

@@ -17,17 +17,15 @@ import (
 type contender interface {
 	// claim decides one claim: won, lost, or an error.
 	claim(ctx context.Context, l turnstile.Lease) (won bool, err error)
-	// release gives a won rect back.
-	release(ctx context.Context, l turnstile.Lease) error
-	// owned is how many blocks of its rect the claim has.
-	owned(ctx context.Context, l turnstile.Lease) (int, error)
+	// release gives a won rect back and says how many blocks that were.
+	release(ctx context.Context, l turnstile.Lease) (blocks int, err error)
 }
 
 // result is what one measurement found.
 type result struct {
 	decisions float64 // won or lost, a second
 	winners   float64 // a second
-	torn      float64 // share of the winners that had only a part, when looked for
+	torn      float64 // share of the winners that had no longer all when they gave it back
 	p50, p99  time.Duration
 	deadlocks int
 	gaveUp    int // after lock_timeout, and other errors
@@ -43,17 +41,15 @@ type tally struct {
 
 const warmUp = 500 * time.Millisecond
 
-// measure lets clients claim, and release what they won, for a while. With
-// look, each winner counts its blocks before it releases them; that costs time,
-// so figures of speed are taken without.
-func measure(ctx context.Context, c contender, l load, clients int, during time.Duration, look bool) result {
+// measure lets clients claim, and release what they won, for a while.
+func measure(ctx context.Context, c contender, l load, clients int, during time.Duration) result {
 	begin := time.Now().Add(warmUp)
 	end := begin.Add(during)
 	tallies := make([]tally, clients)
 	var all sync.WaitGroup
 	for i := range clients {
 		all.Go(func() {
-			w := worker{contender: c, tally: &tallies[i], look: look}
+			w := worker{contender: c, tally: &tallies[i]}
 			r := rand.New(rand.NewPCG(uint64(i), 1))
 			for now := time.Now(); now.Before(end) && ctx.Err() == nil; now = time.Now() {
 				w.one(ctx, l.lease(r, i), now.After(begin))
@@ -67,7 +63,6 @@ func measure(ctx context.Context, c contender, l load, clients int, during time.
 type worker struct {
 	contender
 	*tally
-	look bool
 }
 
 // one makes one claim and gives back what it won.
@@ -81,19 +76,24 @@ func (w worker) one(ctx context.Context, l turnstile.Lease, counts bool) {
 	if err != nil || !won {
 		return
 	}
-	if w.look {
-		if n, err := w.owned(ctx, l); err == nil && n != l.Rect.Area() && counts {
-			w.torn++
-		}
-	}
+	w.giveBack(ctx, l, counts)
+}
+
+// giveBack releases until it is done: a deadlock only costs time.
+func (w worker) giveBack(ctx context.Context, l turnstile.Lease, counts bool) {
 	for ctx.Err() == nil {
-		if err := w.release(ctx, l); err == nil || errors.Is(err, turnstile.ErrLost) {
+		blocks, err := w.release(ctx, l)
+		if err == nil || errors.Is(err, turnstile.ErrLost) {
+			if counts && blocks != l.Rect.Area() {
+				w.torn++
+			}
 			return
-		} else if code(err) == deadlock {
-			w.deadlocks++
-		} else {
-			w.err = err
 		}
+		if code(err) != deadlock {
+			w.err = err
+			return
+		}
+		w.deadlocks++
 	}
 }
 

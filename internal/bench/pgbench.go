@@ -21,12 +21,12 @@ import (
 func pgbenchScript(l load) string {
 	s := turnstile.Statements()
 	return pgbenchClaim + l.pgbench +
-		"\\set claim_id 0\n" +
-		positional(s["owners"], "y1", "y2", "x1", "x2") + " \\aset\n" +
-		"\\if :claim_id = 0\n" +
+		positional(s["taken"], "y1", "y2", "x1", "x2", "own") + " \\gset\n" +
+		"\\if not :taken\n" +
 		"BEGIN;\n" +
-		positional(s["claim"], "c", "y1", "y2", "x1", "x2", "until") + " \\gset\n" +
-		"\\if :taken > 0\n" +
+		// pgbench cannot compare words.
+		"SELECT (outcome = 'won')::int AS won FROM (" + positional(s["claim"], "c", "y1", "y2", "x1", "x2", "until") + ") AS c \\gset\n" +
+		"\\if :won\n" +
 		"COMMIT;\n" +
 		"BEGIN;\n" +
 		positional(s["release"], "c", "y1", "y2", "x1", "x2") + ";\n" +
@@ -63,7 +63,7 @@ func pgbench(ctx context.Context, binDir, address string, l load, clients int, u
 	// The first second goes into connecting and planning: it is not counted.
 	seconds := 1 + max(1, int(during.Seconds()))
 	out, err := exec.CommandContext(ctx, filepath.Join(binDir, "pgbench"), "-n", "-M", "prepared", "-c", strconv.Itoa(clients), "-j", "2",
-		"-T", strconv.Itoa(seconds), "-P", "1", "-D", "until="+until.Format(time.RFC3339), "-f", script, dsn).CombinedOutput()
+		"-T", strconv.Itoa(seconds), "-P", "1", "-D", "until="+until.Format(time.RFC3339), "-D", "own={}", "-f", script, dsn).CombinedOutput()
 	if err != nil {
 		return 0, fmt.Errorf("pgbench: %w: %s", err, out)
 	}

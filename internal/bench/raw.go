@@ -29,7 +29,7 @@ func rawSection(ctx context.Context, b *bench) (part, error) {
 }
 
 const rawText = `How much of what PostgreSQL can do with our statements arrives when Go asks? pgbench, a client in C, runs the same
-statements in the same transactions as turnstile.Owners, Claim and Release do through the pool: look without locks; if
+statements in the same transactions as turnstile.Taken, Claim and Release do through the pool: look without locks; if
 nobody is there, BEGIN, claim, COMMIT or ROLLBACK; who won gives the rect back in a transaction of its own. 32 clients,
 medians of %d turns of %.0f s each, one after the other; decisions (won or lost) a second, PostgreSQL %s.
 
@@ -58,7 +58,7 @@ func (b *bench) against(ctx context.Context, s *server, l load, clients int) (mi
 		if err := calm(ctx, pool); err != nil {
 			return 0, 0, err
 		}
-		r := measure(ctx, o, l, clients, b.cell, false)
+		r := measure(ctx, o, l, clients, b.cell)
 		if r.err != nil {
 			return 0, 0, r.err
 		}

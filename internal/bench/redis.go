@@ -79,18 +79,11 @@ for _, name in ipairs(names) do redis.call('HSET', KEYS[1], name, value) end
 return 1`
 
 const redisRelease = `
+local n = 0
 for y = ARGV[2], ARGV[3] do for x = ARGV[4], ARGV[5] do
   local name = y * 100 + x
   local v = redis.call('HGET', KEYS[1], name)
-  if v and string.match(v, '%d+') == ARGV[1] then redis.call('HDEL', KEYS[1], name) end
-end end
-return 1`
-
-const redisOwned = `
-local n = 0
-for y = ARGV[2], ARGV[3] do for x = ARGV[4], ARGV[5] do
-  local v = redis.call('HGET', KEYS[1], y * 100 + x)
-  if v and string.match(v, '%d+') == ARGV[1] then n = n + 1 end
+  if v and string.match(v, '%d+') == ARGV[1] then n = n + redis.call('HDEL', KEYS[1], name) end
 end end
 return n`
 
@@ -132,13 +125,8 @@ func (w *redisWay) claim(_ context.Context, l turnstile.Lease) (bool, error) {
 	return n == 1, err
 }
 
-func (w *redisWay) release(_ context.Context, l turnstile.Lease) error {
-	_, err := w.run(redisRelease, l)
-	return err
-}
-
-func (w *redisWay) owned(_ context.Context, l turnstile.Lease) (int, error) {
-	return w.run(redisOwned, l)
+func (w *redisWay) release(_ context.Context, l turnstile.Lease) (int, error) {
+	return w.run(redisRelease, l)
 }
 
 func (w *redisWay) close() {

@@ -58,7 +58,7 @@ func (s *server) database(ctx context.Context, l load) (string, error) {
 	for _, step := range []struct {
 		sql  string
 		args []any
-	}{{sql, args}, {"VACUUM (ANALYZE) blocks", nil}, {"VACUUM (ANALYZE) blocked_areas", nil}, {"SHOW server_version", nil}} {
+	}{{sql, args}, {"VACUUM (ANALYZE) blocks", nil}, {"VACUUM (ANALYZE) rentals", nil}, {"SHOW server_version", nil}} {
 		if _, err := pool.Exec(ctx, step.sql, step.args...); err != nil {
 			return "", fmt.Errorf("set up: %s: %w", step.sql, err)
 		}

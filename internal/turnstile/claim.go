@@ -3,22 +3,20 @@ package turnstile
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"tuval/internal/grid"
 )
 
-// The statements are short: what they call stands in the migration that makes
-// the turnstile, with its reasons. A rect is given as its rows and its first
-// and last column.
+// The statements are short: the functions they call stand in the migration
+// that makes the turnstile, with their reasons. A rect is given by its first and
+// last row and column.
 const (
-	rows = `ARRAY(SELECT generate_series($2::int4, $3::int4)::int2)`
+	sqlClaim = `SELECT claim_blocks($1, $2, $3, $4, $5, $6) AS outcome`
 
-	sqlClaim = `SELECT claim_blocks($1::int8, ` + rows + `, $4::int2, $5::int2, $6::timestamptz) AS outcome`
-
-	sqlTakeOver = `SELECT take_over_blocks($1::int8, ` + rows + `, $4::int2, $5::int2, $6::timestamptz,
-    $7::int8[], $8::int2[], $9::int2[], $10::int2[], $11::int2[], $12::int2[]) AS outcome`
+	sqlTakeOver = `SELECT take_over_blocks($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) AS outcome`
 )
 
 // Claim takes all of l.Rect for l.Claim until the given instant, or nothing.
@@ -58,33 +56,35 @@ func ask(ctx context.Context, tx pgx.Tx, l Lease, until time.Time, gives []Lease
 		return tx.QueryRow(ctx, sqlClaim, l.Claim, r.Y, r.Y+r.H-1, r.X, r.X+r.W-1, until)
 	}
 	g := columns(gives)
+	all := bounds(append(g.rects, r))
 	return tx.QueryRow(ctx, sqlTakeOver, l.Claim, r.Y, r.Y+r.H-1, r.X, r.X+r.W-1, until,
-		g.claims, g.y1, g.y2, g.x1, g.x2, rowsOf(append(slices.Clone(gives), l)))
+		g.claims, g.y1, g.y2, g.x1, g.x2, all.Y, all.Y+all.H-1, all.X, all.X+all.W-1)
 }
 
 // givesColumns are leases as arrays.
 type givesColumns struct {
 	claims         []ClaimID
+	rects          []grid.Rect
 	y1, y2, x1, x2 []int16
 }
 
 func columns(leases []Lease) (c givesColumns) {
 	for _, l := range leases {
 		r := l.Rect
-		c.claims = append(c.claims, l.Claim)
+		c.claims, c.rects = append(c.claims, l.Claim), append(c.rects, r)
 		c.y1, c.y2 = append(c.y1, int16(r.Y)), append(c.y2, int16(r.Y+r.H-1))
 		c.x1, c.x2 = append(c.x1, int16(r.X)), append(c.x2, int16(r.X+r.W-1))
 	}
 	return c
 }
 
-// rowsOf are the rows of the canvas in which the leases have blocks, each once.
-func rowsOf(leases []Lease) (ys []int16) {
-	for _, l := range leases {
-		for y := l.Rect.Y; y < l.Rect.Y+l.Rect.H; y++ {
-			ys = append(ys, int16(y))
-		}
+// bounds is the smallest rect around all.
+func bounds(rects []grid.Rect) grid.Rect {
+	b := rects[0]
+	for _, r := range rects[1:] {
+		right, bottom := max(b.X+b.W, r.X+r.W), max(b.Y+b.H, r.Y+r.H)
+		b.X, b.Y = min(b.X, r.X), min(b.Y, r.Y)
+		b.W, b.H = right-b.X, bottom-b.Y
 	}
-	slices.Sort(ys)
-	return slices.Compact(ys)
+	return b
 }

@@ -7,7 +7,8 @@
 // leased_until <= now(), and now() is the beginning of the asking transaction,
 // so a transaction that had to wait errs on the side of the present holder.
 //
-//	Owners   who has blocks of a rect: a plain read, before every lock
+//	Taken    is somebody there? A plain read, before everything else
+//	Owners   who is there, running or lapsed: a plain read, before every lock
 //	Claim    takes a rect whole, and empties whole whom the caller gives up
 //	Extend   moves the end of a lease, of all blocks or none (also: confirms)
 //	Release  gives a rect back, all blocks or none
@@ -30,23 +31,23 @@
 //
 // # The way of a claim
 //
-//	caller                                PostgreSQL
-//	  |  Owners(rect)                         |
-//	  |-------------------------------------->|  plain read, no locks
-//	  |<--------------------------------------|
-//	  |  a running lease of somebody else? --> answer "taken"; nothing was locked
-//	  |  BEGIN                                |
-//	  |  own, replaced and lapsed claims      |
-//	  |-------------------------------------->|  row locks, by id
-//	  |  Claim(rect, gives)                   |
-//	  |-------------------------------------->|  plain look --------- alien --> taken, moved
-//	  |                                       |  for each block by (y, x):
-//	  |                                       |    lock, judge, write
-//	  |                                       |    alien: undo all, unlock all -> taken, moved
-//	  |<--------------------------------------|  won
-//	  |  ErrMoved: ROLLBACK, back to Owners   |
-//	  |  ledger, jobs, COMMIT                 |
-//	  |-------------------------------------->|
+//	caller                               PostgreSQL
+//	  |  Taken(rect, own)                    |
+//	  |------------------------------------->|  plain read, no locks
+//	  |  yes: answer "taken"                 |
+//	  |  BEGIN                               |
+//	  |  Owners(rect)                        |
+//	  |------------------------------------->|  plain read, no locks
+//	  |  own, replaced and lapsed claims     |
+//	  |------------------------------------->|  row locks, by id
+//	  |  Claim(rect, gives)                  |
+//	  |------------------------------------->|  for each block by (y, x):
+//	  |                                      |    lock, judge, write
+//	  |                                      |    alien: undo all, unlock all --> taken, moved
+//	  |<-------------------------------------|  won
+//	  |  ErrMoved: ROLLBACK, start over      |
+//	  |  ledger, jobs, COMMIT                |
+//	  |------------------------------------->|
 //
 // A block is alien when its claim is neither the asking one nor one of gives.
 // Alien and running: ErrTaken. Alien and lapsed: its owner is to be displaced,
@@ -76,11 +77,10 @@
 // order and releases do not: everybody must.
 //
 // The third is to lock the rect by SELECT ... ORDER BY y, x FOR UPDATE, judge
-// what was locked, and write if all of it is free. That is right, and slower
-// where it matters: each block is touched twice, and a loser keeps what it
-// locked until its client has heard the answer and sent a ROLLBACK, while the
-// whole queue behind it waits. Measured, the turnstile decides two to three
-// times as many heavily overlapping claims.
+// what was locked, and write if all of it is free. That is right, and the
+// turnstile's nearest relative. But each block is touched twice, and a loser
+// keeps what it locked until its client has heard the answer and sent a
+// ROLLBACK, while the queue behind it waits. docs/benchmarks.md has the figures.
 //
 // What it takes instead: the order of the UPDATE must be sure. The functions
 // carry settings that leave PostgreSQL one plan, along the primary key, and a

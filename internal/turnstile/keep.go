@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	sqlExtend  = `SELECT keep_blocks($1::int8, ` + rows + `, $4::int2, $5::int2, $6::timestamptz) AS kept`
-	sqlRelease = `SELECT keep_blocks($1::int8, ` + rows + `, $4::int2, $5::int2, NULL) AS released`
+	sqlExtend  = `SELECT keep_blocks($1, $2, $3, $4, $5, $6) AS kept`
+	sqlRelease = `SELECT keep_blocks($1, $2, $3, $4, $5, NULL) AS released`
 )
 
 // Extend sets the end of a claim's lease, on all its blocks or on none. A

@@ -170,6 +170,10 @@ func (m *model) compareOwners(t *rapid.T, r grid.Rect) {
 	if err != nil || !slices.Equal(got, want) {
 		t.Fatalf("owners of %v: %v, %v, want %v", r, got, err, want)
 	}
+	running := slices.ContainsFunc(want, func(o turnstile.Owner) bool { return !o.Lapsed })
+	if taken, err := turnstile.Taken(m.c.t.Context(), m.c, r); err != nil || taken != running {
+		t.Fatalf("taken %v: %v, %v, want %v", r, taken, err, running)
+	}
 }
 
 func (m *model) some(t *rapid.T) *paper {

@@ -249,6 +249,35 @@ func TestWaitingTooLongIsUnavailable(t *testing.T) {
 	c.intact()
 }
 
+// Taken sees the running leases of others, of any block of the rect.
+func TestTaken(t *testing.T) {
+	t.Parallel()
+	c := newCanvas(t, 8)
+	a, b := c.must(rect(10, 10, 5, 5), time.Minute), c.must(rect(15, 10, 5, 5), time.Minute)
+	lapsed := c.must(rect(30, 30, 5, 5), time.Minute)
+	c.lapse(lapsed)
+	for _, k := range []struct {
+		rect grid.Rect
+		own  []turnstile.ClaimID
+		want bool
+	}{
+		{rect(14, 14, 1, 1), nil, true},
+		{rect(15, 14, 1, 1), nil, true},
+		{rect(15, 15, 5, 5), nil, false},
+		{rect(5, 10, 5, 5), nil, false},
+		{rect(20, 10, 1, 5), nil, false},
+		{rect(14, 10, 2, 2), []turnstile.ClaimID{a.Claim}, true},
+		{rect(14, 10, 2, 2), []turnstile.ClaimID{b.Claim, a.Claim}, false},
+		{rect(30, 30, 5, 5), nil, false},
+		{grid.Whole(), nil, true},
+	} {
+		if got, err := turnstile.Taken(t.Context(), c, k.rect, k.own...); err != nil || got != k.want {
+			t.Errorf("taken %v but for %v: %v, %v", k.rect, k.own, got, err)
+		}
+	}
+	c.intact()
+}
+
 // Owners are sorted, each once, and free blocks have none.
 func TestOwners(t *testing.T) {
 	t.Parallel()
