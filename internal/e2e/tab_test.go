@@ -17,7 +17,7 @@ import (
 )
 
 // patience bounds every wait; only a test that fails comes near it.
-const patience = 40 * time.Second
+const patience = 2 * time.Minute
 
 // screen is what a person looks at.
 type screen struct {
@@ -246,4 +246,25 @@ func (b *tab) follow(selector, want string) {
 	other := &tab{t: b.t, site: b.site, ctx: ctx, record: &record{name: b.name + "'s other tab"}}
 	other.do()
 	other.wait(fmt.Sprintf(`location.href === %q && document.readyState === "complete"`, want))
+}
+
+// conditions are those of the network, as every Chromium knows them.
+type conditions struct {
+	Offline  bool    `json:"offline"`
+	Latency  float64 `json:"latency"` // milliseconds
+	Download float64 `json:"downloadThroughput"`
+	Upload   float64 `json:"uploadThroughput"`
+}
+
+// network changes what lies between the tab and the site.
+func (b *tab) network(c conditions) {
+	b.t.Helper()
+	c.Download, c.Upload = -1, -1
+	call(b, cdp.Command[conditions, cdp.Empty]{Method: "Network.emulateNetworkConditions"}, c)
+}
+
+// slowly makes every answer take that many milliseconds more; 0: as it is.
+func (b *tab) slowly(ms float64) {
+	b.t.Helper()
+	b.network(conditions{Latency: ms})
 }
