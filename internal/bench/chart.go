@@ -45,6 +45,9 @@ func (s scale) ticks() (vs []float64) {
 	return vs
 }
 
+// power writes a power of ten.
+func power(v float64) string { return strings.TrimSuffix(thousands(v), ".0") }
+
 // bars is a chart of groups of horizontal bars.
 type bars struct {
 	title, unit string
@@ -71,13 +74,13 @@ func (c bars) svg() string {
 		}
 	}
 	s := logScale(1, high, width-left-right)
-	height := 56 + len(c.groups)*gap + n*step
+	height := 72 + len(c.groups)*gap + n*step
 	var out strings.Builder
 	svgHead(&out, width, height, c.title+" (logarithmic; red: sells blocks twice)")
 	for _, v := range s.ticks() {
 		x := left + s.at(v)
 		fmt.Fprintf(&out, `<line class="g" x1="%.1f" x2="%.1f" y1="40" y2="%d"/><text class="s" x="%.1f" y="%d" text-anchor="middle">%s</text>`+"\n",
-			x, x, height-24, x, height-8, thousands(v))
+			x, x, height-30, x, height-12, power(v))
 	}
 	y := 40
 	for _, g := range c.groups {
@@ -126,7 +129,7 @@ func (c lines) svg() string {
 	svgHead(&out, width, height, c.title)
 	for _, v := range s.ticks() {
 		fmt.Fprintf(&out, `<line class="g" x1="%d" x2="%d" y1="%.1f" y2="%.1f"/><text class="s" x="%d" y="%.1f" text-anchor="end">%s</text>`+"\n",
-			left, width-right, yAt(v), yAt(v), left-8, yAt(v)+4, thousands(v))
+			left, width-right, yAt(v), yAt(v), left-8, yAt(v)+4, power(v))
 	}
 	for i, x := range c.xs {
 		fmt.Fprintf(&out, `<text class="s" x="%.1f" y="%d" text-anchor="middle">%d</text>`+"\n", xAt(i), height-bottom+20, x)

@@ -38,7 +38,7 @@ func clientsSection(ctx context.Context, b *bench) (part, error) {
 	}
 	return part{
 		title:  "From 1 to 256 clients",
-		text:   fmt.Sprintf(clientsText, maxClients, b.cell, s.version, text.String()),
+		text:   fmt.Sprintf(clientsText, maxClients, b.cell/2, s.version, text.String()),
 		charts: map[string]string{"benchmarks-clients.svg": chart.svg()},
 	}, nil
 }
@@ -73,6 +73,6 @@ func (b *bench) atClients(ctx context.Context, address string, l load, n int) (r
 	if err := calm(ctx, pool); err != nil {
 		return result{}, err
 	}
-	r := measure(ctx, o, l, n, b.cell)
+	r := measure(ctx, o, l, n, b.cell/2)
 	return r, r.err
 }
