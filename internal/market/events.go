@@ -111,8 +111,8 @@ func eventProof(e gateway.Event) Proof {
 
 // ended applies an event about a session that will not be paid any more.
 func (m *Market) ended(ctx context.Context, e gateway.Event, end func(context.Context, payment.ID) error) (string, error) {
-	p, err := payment.BySession(ctx, m.pool, e.Object.ID)
-	if payment.IsNotFound(err) {
+	p, err := m.proven(ctx, eventProof(e))
+	if payment.IsNotFound(err) || err == nil && p.SessionID != nil && *p.SessionID != e.Object.ID {
 		return string(Foreign), nil
 	}
 	if err != nil {

@@ -50,6 +50,7 @@ type world struct {
 	sim    *stripesim.Sim
 	simURL string
 	gate   *pgxpool.Pool // for the test's own hand in the database
+	pools  []*pgxpool.Pool
 
 	addresses atomic.Uint32
 	inbox     inbox
@@ -88,12 +89,21 @@ func newWorld(t testing.TB, o options) *world {
 	}
 	url := testdb.URL(t, testdb.Options{Unchecked: o.unchecked})
 	w := &world{t: t, pool: openPool(t, url, o.conns, o.frozen), gate: openPool(t, url, 2, false)}
+	pay := openPool(t, url, 8, false)
+	w.pools = []*pgxpool.Pool{w.pool, w.gate, pay}
 	if o.frozen {
 		w.installClock()
 	}
-	w.startSim(openPool(t, url, 8, false))
+	w.startSim(pay)
 	w.m = w.market(o)
 	return w
+}
+
+// close gives the connections back before the test ends.
+func (w *world) close() {
+	for _, p := range w.pools {
+		p.Close()
+	}
 }
 
 func openPool(t testing.TB, url string, conns int32, frozen bool) *pgxpool.Pool {
