@@ -139,7 +139,8 @@ func TestBlockedAreas(t *testing.T) {
 		return admin.post("/admin/blocked", holdPairs(col, 1, 2, 2, more...)...)
 	}
 	block(2, "note", "N").wants(http.StatusConflict).says("already")
-	block(99, "until", "2001-01-01T00:00").wants(http.StatusUnprocessableEntity).says("future")
+	block(99).wants(http.StatusUnprocessableEntity).marks("note")
+	block(99, "note", "N", "until", "2001-01-01T00:00").wants(http.StatusUnprocessableEntity).says("future")
 	block(99, "until", "soon").wants(http.StatusUnprocessableEntity).marks("until")
 	block(100).wants(http.StatusUnprocessableEntity).marks("w")
 	block(99, "note", strings.Repeat("x", 201)).wants(http.StatusUnprocessableEntity).marks("note")
