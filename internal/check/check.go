@@ -5,7 +5,8 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
+
+	"tuval/internal/db"
 )
 
 // invariant is one thing that is always true. Its query returns a text a
@@ -16,17 +17,17 @@ type invariant struct {
 }
 
 // Run checks every invariant and returns one line a violation.
-func Run(ctx context.Context, pool *pgxpool.Pool) ([]string, error) {
+func Run(ctx context.Context, pool db.Beginner) ([]string, error) {
 	all := append(structure(), punctuality()...)
 	return run(ctx, pool, append(all, workload()...))
 }
 
 // Structure checks what holds even when no worker runs.
-func Structure(ctx context.Context, pool *pgxpool.Pool) ([]string, error) {
+func Structure(ctx context.Context, pool db.Beginner) ([]string, error) {
 	return run(ctx, pool, structure())
 }
 
-func run(ctx context.Context, pool *pgxpool.Pool, all []invariant) ([]string, error) {
+func run(ctx context.Context, pool db.Beginner, all []invariant) ([]string, error) {
 	snapshot := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	tx, err := pool.BeginTx(ctx, snapshot)
 	if err != nil {
