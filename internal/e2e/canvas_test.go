@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
 
@@ -104,7 +103,7 @@ func (b *tab) holdsWhatIsLit(what string, r rect) {
 	b.selected(r, what)
 	b.wait(`document.getElementById("quote-state").textContent.match(/^(All free|Free)/)`)
 	b.lit(r, what)
-	b.do(chromedp.Click(chromedp.CSS("#hold-button")))
+	b.click("#hold-button")
 	b.site.heldAs(b.rental(), r)
 }
 

@@ -37,15 +37,40 @@ func (b *tab) at(x, y int) point {
 	return b.sheet().at(x, y)
 }
 
-// middle is the middle of an element on the screen, once it is scrolled there.
+// middle is the middle of an element on the screen, once it is scrolled there and
+// nothing covers it.
 func (b *tab) middle(selector string) point {
 	b.t.Helper()
-	return get[point](b, fmt.Sprintf(`(() => {
+	b.wait(fmt.Sprintf(`(() => {
 		const e = document.querySelector(%q);
-		e.scrollIntoView({ block: "center", behavior: "instant" });
+		if (!e?.checkVisibility() || e.matches(":disabled")) return false;
 		const r = e.getBoundingClientRect();
+		if (r.top < 0 || r.bottom > innerHeight) e.scrollIntoView({ block: "center", behavior: "instant" });
+		const m = e.getBoundingClientRect();
+		const top = document.elementFromPoint(m.x + m.width / 2, m.y + m.height / 2);
+		return top && (e.contains(top) || top.closest("label")?.contains(e));
+	})()`, selector))
+	return get[point](b, fmt.Sprintf(`(() => {
+		const r = document.querySelector(%q).getBoundingClientRect();
 		return { X: r.x + r.width / 2, Y: r.y + r.height / 2 };
 	})()`, selector))
+}
+
+// click presses the mouse in the middle of an element.
+func (b *tab) click(selector string) {
+	b.t.Helper()
+	b.drag(b.middle(selector))
+}
+
+// doubleClick presses twice, as quickly as the browser takes it.
+func (b *tab) doubleClick(selector string) {
+	b.t.Helper()
+	p := b.middle(selector)
+	for n := range 2 {
+		for _, kind := range []input.DispatchMouseEventType{"mousePressed", "mouseReleased"} {
+			call(b, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: kind, X: p.X, Y: p.Y, Button: "left", ClickCount: int64(n + 1)})
+		}
+	}
 }
 
 func (b *tab) mouse(kind input.DispatchMouseEventType, p point) {

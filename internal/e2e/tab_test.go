@@ -132,16 +132,28 @@ func (b *tab) js(statement string) {
 }
 
 // wait returns when an expression is true in the page, whichever it is by then: a
-// question that a new page interrupts is asked of that one.
+// question that a new page interrupts, or an old one takes along into the
+// back/forward cache, is asked again.
 func (b *tab) wait(expression string) {
 	b.t.Helper()
-	question := fmt.Sprintf(`(() => { try { return Boolean(%s) } catch { return false } })()`, expression)
+	question := fmt.Sprintf(`new Promise((done) => {
+		const late = performance.now() + 1000;
+		const look = () => {
+			let yes = false;
+			try { yes = Boolean(%s); } catch { /* not yet */ }
+			if (yes || performance.now() > late) done(yes);
+			else setTimeout(look, 10);
+		};
+		look();
+	})`, expression)
 	ctx, stop := context.WithTimeout(b.ctx, patience)
 	defer stop()
 	defer b.slow(time.Now(), expression)
 	for {
-		_, err := chromedp.Run(ctx, chromedp.Poll[bool](question, chromedp.WithPollingTimeout(0)))
-		if err == nil {
+		once, over := context.WithTimeout(ctx, 2*time.Second)
+		yes, err := chromedp.Run(once, chromedp.Evaluate[bool](question, chromedp.EvalAwaitPromise))
+		over()
+		if yes && err == nil {
 			return
 		}
 		wrong := new(chromedp.ExceptionError)
@@ -211,11 +223,6 @@ func (b *tab) address() string {
 	b.t.Helper()
 	history := call(b, page.GetNavigationHistory, cdp.Empty{})
 	return history.Entries[history.CurrentIndex].URL
-}
-
-func (b *tab) click(selector string) {
-	b.t.Helper()
-	b.do(chromedp.Click(chromedp.CSS(selector), chromedp.NodeVisible))
 }
 
 // write types into a field, in place of what stands there.
