@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -45,6 +44,3 @@ func (e exclusion) release(ctx context.Context, l turnstile.Lease) (int, error) 
 	tag, err := e.pool.Exec(ctx, `DELETE FROM reservations WHERE claim_id = $1`, l.Claim)
 	return int(tag.RowsAffected()) * l.Rect.Area(), err
 }
-
-// wait is how long a private server may take to start or stop.
-const wait = 20 * time.Second

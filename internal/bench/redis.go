@@ -16,6 +16,9 @@ import (
 	"tuval/internal/turnstile"
 )
 
+// wait is how long a private server may take to start.
+const wait = 20 * time.Second
+
 // redisServer is a private Redis on a socket.
 type redisServer struct {
 	cmd    *exec.Cmd

@@ -27,20 +27,34 @@ func ways() []way {
 	}
 	turnstile := func(ctx context.Context, pool *pgxpool.Pool) (contender, error) { return newOurs(ctx, pool) }
 	return []way{
-		{"**turnstile**", "", turnstile,
-			"look; write in order, undo and unlock at the first block that is not to be had"},
-		{"- unguarded", "ALTER TABLE blocks DISABLE TRIGGER claims_stay_whole", turnstile,
-			"the same without the database's own guard, which none of the others has"},
-		{"A", labSetup, table(tableWay{alone: true, take: countedUpdate}),
-			"one UPDATE whose WHERE counts the free blocks"},
-		{"B", labSetup, table(tableWay{take: countedRows}),
-			"UPDATE the free blocks, count the rows, roll back"},
-		{"C", labSetup, table(tableWay{look: true, ordered: true, take: lockedFirst}),
-			"look; lock in order with SELECT FOR UPDATE, then UPDATE if all are free"},
-		{"D", labSetup, table(tableWay{look: true, take: oneForAll}),
-			"look; one advisory lock for the whole canvas, write"},
-		{"exclusion", exclusionSetup, func(_ context.Context, pool *pgxpool.Pool) (contender, error) { return exclusion{pool}, nil },
-			"look; INSERT into a table with an exclusion constraint on place and time"},
+		{
+			"**turnstile**", "", turnstile,
+			"look; write in order, undo and unlock at the first block that is not to be had",
+		},
+		{
+			"- unguarded", "ALTER TABLE blocks DISABLE TRIGGER claims_stay_whole", turnstile,
+			"the same without the database's own guard, which none of the others has",
+		},
+		{
+			"A", labSetup, table(tableWay{alone: true, take: countedUpdate}),
+			"one UPDATE whose WHERE counts the free blocks",
+		},
+		{
+			"B", labSetup, table(tableWay{take: countedRows}),
+			"UPDATE the free blocks, count the rows, roll back",
+		},
+		{
+			"C", labSetup, table(tableWay{look: true, ordered: true, take: lockedFirst}),
+			"look; lock in order with SELECT FOR UPDATE, then UPDATE if all are free",
+		},
+		{
+			"D", labSetup, table(tableWay{look: true, take: oneForAll}),
+			"look; one advisory lock for the whole canvas, write",
+		},
+		{
+			"exclusion", exclusionSetup, func(_ context.Context, pool *pgxpool.Pool) (contender, error) { return exclusion{pool}, nil },
+			"look; INSERT into a table with an exclusion constraint on place and time",
+		},
 	}
 }
 

@@ -25,7 +25,8 @@ const (
 // or if it belongs to one of gives: claims whose rows the caller has locked
 // and which it ends in this transaction, because their lease ran out or
 // because this claim replaces them. All blocks of gives are emptied by the
-// same statement, also those outside l.Rect.
+// same statement, also those outside l.Rect; one of gives that has its blocks no
+// more is an owner that changed, ErrMoved.
 //
 // The row of l.Claim, and with it its rect, must be there before: the database
 // holds the blocks against it. until is an instant that came from the database.

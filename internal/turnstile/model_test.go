@@ -57,7 +57,6 @@ func (m *model) claim(t *rapid.T) {
 			alien = append(alien, p)
 		}
 	}
-	// Often a claim that was over comes back, as a late payment does.
 	l, runs := turnstile.Lease{Rect: r}, rapid.Bool().Draw(t, "runs")
 	err := m.c.tx(func(ctx context.Context, tx pgx.Tx) (err error) {
 		var until time.Time
