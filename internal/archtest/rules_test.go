@@ -52,7 +52,7 @@ func tuval() rules {
 			"views":            {"views/stories", "web/..."},
 			"internal/workers": {"internal/app", "cmd/tuval"},
 			"internal/app":     {"cmd/tuval", "internal/bench", "internal/e2e"}, // the latter in its tests
-			"internal/testdb":  {},                            // tests only
+			"internal/testdb":  {},                                              // tests only
 		},
 		owners: map[string][]string{
 			"github.com/stripe/stripe-go/...": {"internal/gateway", "internal/stripesim"},

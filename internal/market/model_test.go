@@ -57,11 +57,6 @@ func (r *mRental) close(why rental.Reason) {
 	r.state, r.reason, r.pending = rental.Closed, why, false
 }
 
-func (m *model) rental(key string) *mRental {
-	i := slices.IndexFunc(m.rentals, func(r *mRental) bool { return r.key == key })
-	return m.rentals[i]
-}
-
 // of are the payments of a rental.
 func (m *model) of(r *mRental) (ps []*mPayment) {
 	for _, p := range m.payments {

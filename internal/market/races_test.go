@@ -1,10 +1,8 @@
 package market_test
 
 import (
-	"errors"
 	"testing"
 
-	"tuval/internal/fault"
 	"tuval/internal/grid"
 	"tuval/internal/market"
 	"tuval/internal/payment"
@@ -271,10 +269,4 @@ func TestBlockingUnderRush(t *testing.T) {
 	w.settled()
 	w.sound()
 	w.noDeadlocks()
-}
-
-// named reports whether an error is a refusal that has a name here.
-func named(err error) bool {
-	var f *fault.Error
-	return err == nil || errors.As(err, &f) && f.Kind != fault.Internal
 }
