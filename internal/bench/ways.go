@@ -76,7 +76,7 @@ What the figures say:
   without a first look and without the guard.
 - **C** is right, and the nearest to the turnstile. It touches each block twice, and a loser keeps what it locked until its
   client has heard of it and rolled back; in a rush a queue waits for that.
-- **D** is as fast where all want the same anyway, and slow where they do not: everybody waits for everybody's COMMIT.
+- **D** is slow: everybody waits for everybody's COMMIT.
 - The **exclusion** constraint writes one row instead of w x h and is fast. It has no blocks: prolonging, taking over what
   lapsed and "free by the clock" would each be a further statement with a race of its own, and overlapping inserts can
   deadlock. It is the way to look at if canvases grow much larger.
