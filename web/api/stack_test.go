@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http/httptest"
 	"os"
+	"sync"
 	"testing"
 	"time"
 
@@ -89,7 +90,7 @@ func newStack(t *testing.T, change ...func(*setup)) *stack {
 	canvas := board.New(s.pool, rental.Terms{RenewalWindow: u.rules.RenewalWindow})
 	s.server.Config.Handler = must(web.New(web.Deps{
 		Pool: s.pool, Market: s.market, Board: canvas, Queue: queue, Admins: s.admins, Limits: u.limits, Studio: studio,
-		Assets: must(static.New()), Metrics: telemetry.New(prometheus.NewRegistry()), Log: logger(),
+		Assets: assets(), Metrics: telemetry.New(prometheus.NewRegistry()), Log: logger(),
 		Ready: func(context.Context) error { return nil },
 		API: api.New(api.Deps{
 			Pool: s.pool, Market: s.market, Board: canvas, Admins: s.admins, Limits: u.limits, Studio: studio, Log: logger(),
@@ -102,6 +103,10 @@ func newStack(t *testing.T, change ...func(*setup)) *stack {
 	t.Cleanup(s.server.Close)
 	return s
 }
+
+// assets are compressed when they are made, which is most of the work of a
+// stack; all tests share them.
+var assets = sync.OnceValue(func() *static.Assets { return must(static.New()) })
 
 // openPool opens connections as production does.
 func (s *stack) openPool() {
