@@ -15,8 +15,15 @@ import (
 
 func all() []jobs.Args {
 	return []jobs.Args{
-		jobs.Settle{}, jobs.EndCheckout{}, jobs.ExpireSession{}, jobs.ApplyEvent{}, jobs.MakeRefund{}, jobs.SyncRefunds{},
-		jobs.Unblock{}, jobs.SendMail{}, jobs.Upkeep{},
+		jobs.Settle{},
+		jobs.EndCheckout{},
+		jobs.ExpireSession{},
+		jobs.ApplyEvent{},
+		jobs.MakeRefund{},
+		jobs.SyncRefunds{},
+		jobs.Unblock{},
+		jobs.SendMail{},
+		jobs.Upkeep{},
 	}
 }
 
