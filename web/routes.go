@@ -29,6 +29,8 @@ func (s *site) routes() {
 	public.on("GET /areas", s.areas)
 	public.on("GET /areas/{public_id}", s.area)
 	public.on("GET /about", s.about)
+	open.mount("GET /api/v1/board", s.api())
+	open.mount("GET /api/openapi.yaml", s.api())
 	public.mount("/api/", s.api())
 
 	buyer.on("GET /rentals/{id}", s.rental)
