@@ -89,3 +89,26 @@ func TestPictures(t *testing.T) {
 		t.Errorf("%d revisions, %v", len(all), err)
 	}
 }
+
+// What no revision names goes after a day, unless it was just sent again.
+func TestSweep(t *testing.T) {
+	t.Parallel()
+	pool := gallery(t)
+	for _, hash := range []string{"orphan", "again", "young"} {
+		if err := creative.Keep(t.Context(), pool, creative.Picture{Hash: hash, MIME: "image/png", Bytes: []byte{}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec(t, pool, `UPDATE pictures SET created_at = now() - interval '25 h' WHERE hash <> 'young'`)
+	if err := creative.Keep(t.Context(), pool, creative.Picture{Hash: "again", MIME: "image/png", Bytes: []byte{}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := creative.Sweep(t.Context(), pool); err != nil {
+		t.Fatal(err)
+	}
+	for hash, stays := range map[string]bool{"orphan": false, "again": true, "young": true, "live": true, "old": true, "pending": true} {
+		if _, err := creative.PictureByHash(t.Context(), pool, hash); (err == nil) != stays {
+			t.Errorf("%s: %v", hash, err)
+		}
+	}
+}

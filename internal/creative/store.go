@@ -110,13 +110,24 @@ func Insert(ctx context.Context, tx pgx.Tx, c Creative) (Creative, error) {
 	return cs[0], nil
 }
 
-// Keep stores a picture unless the same bytes are there already.
+// Keep stores a picture. Bytes that are there already are only made young, so
+// that nobody sweeps them up before a revision names them.
 func Keep(ctx context.Context, q db.Querier, p Picture) error {
-	const sql = `INSERT INTO pictures (hash, mime, width, height, bytes) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (hash) DO NOTHING`
+	const sql = `INSERT INTO pictures (hash, mime, width, height, bytes) VALUES ($1, $2, $3, $4, $5)
+		ON CONFLICT (hash) DO UPDATE SET created_at = now()`
 	if _, err := q.Exec(ctx, sql, p.Hash, p.MIME, p.Width, p.Height, p.Bytes); err != nil {
 		return db.Explain("creative: keep a picture", err)
 	}
 	return nil
+}
+
+// Sweep removes pictures that no revision names and that are older than a day:
+// what was sent with a submission that was refused.
+func Sweep(ctx context.Context, q db.Querier) error {
+	const sql = `DELETE FROM pictures p WHERE created_at < now() - interval '1 day'
+		AND NOT EXISTS (SELECT FROM creatives WHERE picture = p.hash) AND NOT EXISTS (SELECT FROM creatives WHERE picture_2x = p.hash)`
+	_, err := q.Exec(ctx, sql)
+	return db.Explain("creative: sweep", err)
 }
 
 // PictureByHash reads a picture.

@@ -50,9 +50,7 @@ func (m *Market) lastLook(ctx context.Context, r rental.Rental) error {
 		if err := m.giveUp(ctx, p); err != nil {
 			return err
 		}
-		patience, stop := context.WithTimeout(ctx, cancelPatience)
-		outcome, err := m.expireAtStripe(patience, p, ident.New())
-		stop()
+		outcome, err := m.expireAtStripe(ctx, p, ident.New(), cancelPatience)
 		if outcome == Booked || outcome == Known {
 			return errPaidMeanwhile()
 		}

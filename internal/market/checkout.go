@@ -127,9 +127,7 @@ func (m *Market) retire(ctx context.Context, p payment.Payment) error {
 	if err := m.giveUp(ctx, p); err != nil {
 		return err
 	}
-	patience, stop := context.WithTimeout(ctx, sessionPatience)
-	defer stop()
-	outcome, err := m.expireAtStripe(patience, p, ident.New())
+	outcome, err := m.expireAtStripe(ctx, p, ident.New(), sessionPatience)
 	switch {
 	case err != nil:
 		return err

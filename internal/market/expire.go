@@ -22,12 +22,19 @@ type NotYet struct{ Wait time.Duration }
 // Error says how long to wait.
 func (n NotYet) Error() string { return fmt.Sprintf("not due for another %s", n.Wait) }
 
+// jobPatience is how long a job waits for Stripe; its client has a time limit
+// for each call.
+const jobPatience = time.Minute
+
 // expireAtStripe makes the payment's page unpayable. When its buyer was done
 // with it already, the money is booked, and what came of that is returned;
 // else the outcome is empty. try names the attempt: the answer to one must not
-// be replayed for the next.
-func (m *Market) expireAtStripe(ctx context.Context, p payment.Payment, try string) (BookOutcome, error) {
-	s, err := m.stripe.Expire(ctx, *p.SessionID, p.IdempotencyKey+":expire:"+try)
+// be replayed for the next. Stripe is waited for as long as patience lasts;
+// money that it tells of is booked in any case.
+func (m *Market) expireAtStripe(ctx context.Context, p payment.Payment, try string, patience time.Duration) (BookOutcome, error) {
+	asking, stop := context.WithTimeout(ctx, patience)
+	defer stop()
+	s, err := m.stripe.Expire(asking, *p.SessionID, p.IdempotencyKey+":expire:"+try)
 	if err == nil && s.Status == gateway.SessionExpired {
 		return "", nil
 	}
@@ -35,7 +42,7 @@ func (m *Market) expireAtStripe(ctx context.Context, p payment.Payment, try stri
 		return "", err
 	}
 	// It was not open any more: ask what it is.
-	if s, err = m.stripe.Get(ctx, *p.SessionID); err != nil {
+	if s, err = m.stripe.Get(asking, *p.SessionID); err != nil {
 		return m.lost(ctx, p, err)
 	}
 	if s.Status == gateway.SessionOpen {
@@ -76,7 +83,7 @@ func (m *Market) ExpireSession(ctx context.Context, id payment.ID, try int) erro
 	if p.SessionID == nil || p.State == payment.Paid {
 		return nil // its page was never shown, or there is nothing to expire
 	}
-	_, err = m.expireAtStripe(ctx, p, fmt.Sprint(try))
+	_, err = m.expireAtStripe(ctx, p, fmt.Sprint(try), jobPatience)
 	return err
 }
 
@@ -116,7 +123,7 @@ func (m *Market) askAndExpire(ctx context.Context, p payment.Payment, try int) (
 		return m.lost(ctx, p, err)
 	}
 	if s.Status == gateway.SessionOpen {
-		return m.expireAtStripe(ctx, p, fmt.Sprint(try))
+		return m.expireAtStripe(ctx, p, fmt.Sprint(try), jobPatience)
 	}
 	return m.bookSession(ctx, s)
 }

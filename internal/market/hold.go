@@ -135,6 +135,9 @@ func (m *Market) turnAway(ctx context.Context, who Who, rect grid.Rect, req Requ
 		if o.Lapsed || owns(mine, o.Claim) {
 			continue
 		}
+		if replaced, err := m.replacedSince(ctx, who, o.Claim); replaced || err != nil {
+			return Held{}, false, err
+		}
 		// The first copy of this request may have won since the first look.
 		held, again, err := remembered[Held](ctx, m.pool, req)
 		if again || err != nil {
@@ -143,6 +146,19 @@ func (m *Market) turnAway(ctx context.Context, who Who, rect grid.Rect, req Requ
 		return Held{}, false, errTaken()
 	}
 	return Held{}, false, nil
+}
+
+// replacedSince reports whether a claim that was seen was the caller's own hold
+// and is over: another hold of theirs replaced it between our two looks.
+func (m *Market) replacedSince(ctx context.Context, who Who, c turnstile.ClaimID) (bool, error) {
+	if who.Person() == 0 {
+		return false, nil
+	}
+	r, err := rental.ByID(ctx, m.pool, rental.ID(c))
+	if fault.Is(err, "not_found") {
+		return false, nil // a blocked area
+	}
+	return err == nil && r.OwnedBy(who.Viewer) && r.State == rental.Closed, err
 }
 
 func owns(rs []rental.Rental, c turnstile.ClaimID) bool {

@@ -148,13 +148,13 @@ func (m *Market) Return(ctx context.Context, who Who, key string) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := context.WithTimeout(ctx, cancelPatience)
+	asking, stop := context.WithTimeout(ctx, cancelPatience)
 	defer stop()
 	for _, p := range ps {
 		if p.SessionID == nil || p.State != payment.Open && p.State != payment.Processing {
 			continue
 		}
-		s, err := m.stripe.Get(ctx, *p.SessionID)
+		s, err := m.stripe.Get(asking, *p.SessionID)
 		if err != nil {
 			m.log.InfoContext(ctx, "stripe not asked on return", "payment", p.ID, "error", err)
 			return nil

@@ -12,6 +12,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"tuval/internal/age"
+	"tuval/internal/check"
+	"tuval/internal/db"
 	"tuval/internal/fault"
 	"tuval/internal/grid"
 	"tuval/internal/market"
@@ -25,7 +27,7 @@ import (
 // after each round every invariant; in the end all money has its place.
 func TestEverythingAtOnceSoak(t *testing.T) {
 	t.Parallel()
-	hands, steps, rounds := 64, 5, 3
+	hands, steps, rounds := 64, 4, 2
 	if testdb.Soak(t, 0) > 0 {
 		steps, rounds = 30, 1<<30
 	}
@@ -64,6 +66,7 @@ func (x *mix) round(round, hands, steps int) {
 	for i := range 4 {
 		workers.Go(func() { x.workUntil(stop, x.markets[i%2]) })
 	}
+	workers.Go(func() { x.checkUntil(stop) })
 	together(hands, func(i int) error {
 		r := rand.New(rand.NewPCG(uint64(round), uint64(i)))
 		for range steps {
@@ -85,6 +88,18 @@ func (x *mix) workUntil(stop context.Context, m *market.Market) {
 			case <-stop.Done():
 			case <-time.After(5 * time.Millisecond):
 			}
+		}
+	}
+}
+
+// checkUntil holds the invariants under traffic: they are true at every
+// instant, not only when all is quiet.
+func (x *mix) checkUntil(stop context.Context) {
+	for stop.Err() == nil {
+		violations, err := check.Structure(x.ctx(), x.pool)
+		x.note("check", db.Explain("check", err))
+		for _, v := range violations {
+			x.t.Errorf("under traffic: %s", v)
 		}
 	}
 }

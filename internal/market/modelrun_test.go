@@ -24,7 +24,7 @@ import (
 // and in the end nothing is stuck and every cent is where it should be.
 func TestMarketAgainstTheModelSoak(t *testing.T) {
 	t.Parallel()
-	lives := max(12, int(testdb.Soak(t, 0)/(3*time.Second)))
+	lives := max(6, int(testdb.Soak(t, 0)/(3*time.Second)))
 	before := flag.Lookup("rapid.checks").Value.String()
 	if err := flag.Set("rapid.checks", strconv.Itoa(lives)); err != nil {
 		t.Fatal(err)
@@ -34,7 +34,7 @@ func TestMarketAgainstTheModelSoak(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		l := newLife(t, rt, done)
 		defer l.close()
-		for range rapid.IntRange(40, 160).Draw(rt, "steps") {
+		for range rapid.IntRange(60, 160).Draw(rt, "steps") {
 			l.step()
 		}
 		l.finish()

@@ -32,13 +32,13 @@ func (w *world) apply(m *market.Market, events ...event) error {
 
 // The money, the end of the hold and somebody else come at one instant: the
 // payer has the rect or all the money back. Never both, never neither.
-func TestPaymentAgainstExpiryAgainstTakeover(t *testing.T) {
+func TestPaymentAgainstExpiryAgainstTakeoverSoak(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, options{conns: 16})
 	second := w.market(options{})
 	kept := 0
 	outcomes := map[string]int{}
-	for round := range long(t, 16, 100) {
+	for round := range long(t, 10, 100) {
 		a, b, c := w.buyer(), w.buyer(), w.buyer()
 		h := a.hold(rect(10, 10, 6, 4))
 		o := a.checkout(h.Key, 1)
@@ -134,11 +134,11 @@ func (w *world) clear() {
 // The buyer cancels in the instant of paying, and somebody wants the blocks:
 // either Stripe took the money, and it buys the rect or goes back in full, or
 // nothing was paid and the blocks are free.
-func TestCancelAgainstPayment(t *testing.T) {
+func TestCancelAgainstPaymentSoak(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, options{conns: 16})
 	outcomes := map[string]int{}
-	for round := range long(t, 16, 100) {
+	for round := range long(t, 10, 100) {
 		a, b := w.buyer(), w.buyer()
 		h := a.hold(rect(10, 10, 6, 4))
 		o := a.checkout(h.Key, 1)
@@ -192,11 +192,11 @@ func TestCancelAgainstPayment(t *testing.T) {
 
 // A buyer replaces the hold, keeps it, changes the weeks and lets it go, in
 // many tabs at once: one hold of theirs is left or none, one page can be paid.
-func TestManyTabsOfOneBuyer(t *testing.T) {
+func TestManyTabsOfOneBuyerSoak(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, options{conns: 16})
 	ms := w.processes(3, options{})
-	for round := range long(t, 6, 50) {
+	for round := range long(t, 4, 50) {
 		a := w.buyer()
 		h := a.hold(rect(10, 10, 6, 4))
 		a.checkout(h.Key, 1)
@@ -234,10 +234,10 @@ func TestManyTabsOfOneBuyer(t *testing.T) {
 }
 
 // Admins block and unblock where people hold and leases lapse.
-func TestBlockingUnderRush(t *testing.T) {
+func TestBlockingUnderRushSoak(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, options{conns: 16})
-	for round := range long(t, 6, 50) {
+	for round := range long(t, 4, 50) {
 		old := w.buyer().hold(rect(12, 12, 4, 4))
 		w.lapse(old.Key)
 		people := w.buyers(6)

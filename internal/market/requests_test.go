@@ -21,7 +21,7 @@ func TestCopiesOfOneRequestAreOneHold(t *testing.T) {
 	w := newWorld(t, options{conns: 24})
 	b, ms := w.buyer(), w.processes(20, options{})
 	r := rect(3, 3, 6, 4)
-	for round := range 3 {
+	for round := range 2 {
 		held := make([]market.Held, 20)
 		errs := w.rush(20, func(i int) (err error) {
 			held[i], err = ms[i].Hold(w.ctx(), b.who, r, request("caller", "request-"+string(rune('a'+round)), r))

@@ -204,10 +204,10 @@ func TestChosenGoLive(t *testing.T) {
 
 // Two admins, the buyer with a newer picture and the end of the 30 days, at
 // one instant: exactly one decides, and what is approved is what was named.
-func TestDecisionsRace(t *testing.T) {
+func TestDecisionsRaceSoak(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, options{conns: 12})
-	for round := range long(t, 12, 50) {
+	for round := range long(t, 8, 50) {
 		b := w.buyer()
 		r := b.paid(rect(round%16*6, round/16*6, 6, 4), 1)
 		c := b.submit(r.Key, 10*round)

@@ -3,6 +3,7 @@ package market
 import (
 	"context"
 
+	"tuval/internal/creative"
 	"tuval/internal/db"
 )
 
@@ -14,3 +15,6 @@ func (m *Market) ForgetRequests(ctx context.Context) error {
 	}
 	return nil
 }
+
+// SweepPictures removes pictures of submissions that came to nothing.
+func (m *Market) SweepPictures(ctx context.Context) error { return creative.Sweep(ctx, m.pool) }

@@ -116,11 +116,21 @@ func Of(ctx context.Context, q db.Querier, v Viewer, limit int) ([]Rental, error
 	return many(ctx, q, sql, pgx.NamedArgs{"persons": v.people(), "account": v.Account, "limit": limit})
 }
 
-// List lists rentals of a state, or of all when state is empty, the newest
-// first, below the given id when it is not 0.
+// sqlSeen is the state of a rental as time has made it, whether or not a job
+// has written it down: what At says, in SQL.
+const sqlSeen = `CASE
+	WHEN state IN ('held', 'paying') AND leased_until <= now() THEN 'closed'
+	WHEN state = 'paid' AND live_from IS NULL AND approve_by <= now() THEN 'closed'
+	WHEN state = 'ended' OR (state = 'live' OR state = 'paid' AND live_from <= now()) AND ends_at <= now() THEN
+		CASE WHEN leased_until <= now() THEN 'closed' ELSE 'ended' END
+	WHEN state = 'paid' AND live_from <= now() THEN 'live'
+	ELSE state END`
+
+// List lists rentals that are in a state now, or all when state is empty, the
+// newest first, below the given id when it is not 0.
 func List(ctx context.Context, q db.Querier, state State, below ID, limit int) ([]Rental, error) {
 	const sql = `SELECT ` + columns + ` FROM rentals
-		WHERE (@state::text = '' OR state = @state) AND (@below::bigint = 0 OR id < @below) ORDER BY id DESC LIMIT @limit`
+		WHERE (@state::text = '' OR ` + sqlSeen + ` = @state) AND (@below::bigint = 0 OR id < @below) ORDER BY id DESC LIMIT @limit`
 	return many(ctx, q, sql, pgx.NamedArgs{"state": string(state), "below": int64(below), "limit": limit})
 }
 

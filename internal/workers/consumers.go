@@ -99,5 +99,8 @@ func (d Deps) upkeep(ctx context.Context, _ *river.Job[jobs.Upkeep]) error {
 	if err := d.Market.ForgetRequests(ctx); err != nil {
 		return err
 	}
+	if err := d.Market.SweepPictures(ctx); err != nil {
+		return err
+	}
 	return d.Sweep(ctx)
 }
