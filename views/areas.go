@@ -1,6 +1,9 @@
 package views
 
-import "net/url"
+import (
+	"net/url"
+	"strings"
+)
 
 // AreasPage lists what is on the canvas. The search works without scripts:
 // GET /areas?q=.
@@ -33,6 +36,14 @@ type AreaPage struct {
 }
 
 func (c AreaCard) name() string { return or(c.Title, c.Host) }
+
+// altBeside is what is to be seen, unless the words beside the picture say it.
+func (c AreaCard) altBeside() string {
+	if strings.EqualFold(c.Alt, c.name()) {
+		return ""
+	}
+	return c.Alt
+}
 
 func (c AreaCard) path() string { return "/areas/" + url.PathEscape(c.PublicID) }
 

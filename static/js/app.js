@@ -38,15 +38,17 @@ function busy(form, on) {
   clearTimeout(form.patience);
   form.toggleAttribute("data-busy", on);
   for (const button of form.elements) {
-    if (button.type !== "submit" || (on && button.disabled)) continue;
-    if (on) button.dataset.off = "";
-    if ("off" in button.dataset) button.disabled = on;
-    if (!on) {
-      delete button.dataset.off;
-      button.removeAttribute("aria-busy");
-    }
+    if (button.type !== "submit") continue;
+    if (!on) wake(button);
+    else if (!button.disabled) [button.dataset.off, button.disabled] = ["", true];
   }
   if (on) form.patience = setTimeout(busy, patience, form, false);
+}
+
+function wake(button) {
+  if ("off" in button.dataset) button.disabled = false;
+  delete button.dataset.off;
+  button.removeAttribute("aria-busy");
 }
 
 function freeAll() {
@@ -138,6 +140,14 @@ addEventListener("htmx:error", ({ detail: { ctx, error } }) => {
 addEventListener("htmx:finally:request", ({ target, detail: { ctx } }) => {
   const leaving = ctx.hx?.redirect || ctx.hx?.refresh;
   if (!leaving && target.matches?.("form")) busy(target, false);
+});
+
+// A button that stands outside of its form belongs, after an answer, to the form
+// that came in the place of the one that switched it off.
+addEventListener("htmx:after:swap", () => {
+  for (const button of document.querySelectorAll("button[data-off]")) {
+    if (!button.form?.matches("[data-busy]")) wake(button);
+  }
 });
 
 /* The rest, when the page stands */

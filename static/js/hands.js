@@ -6,7 +6,7 @@
 // act.tap(cell, kind)       true if the press was meant for something there
 // act.hover(cell | null)    the mouse stands over a block
 // act.enter(), act.clear()  keys
-import { WHOLE, cellAt, handleAt, pan, resize, same, shift, span, step, toPixels, zoomAt } from "./geometry.js";
+import { WHOLE, cellAt, contains, handleAt, pan, resize, same, shift, span, step, toPixels, zoomAt } from "./geometry.js";
 
 const slop = 9;
 const press = 600;
@@ -23,6 +23,11 @@ export function hands(surface, state, act) {
     return { x: (event.clientX - r.left) * (state.size / r.width), y: (event.clientY - r.top) * (state.size / r.height) };
   };
   const cellOf = (p) => cellAt(state.view, state.size, p.x, p.y);
+
+  // grip names the handle at a point. Places that are offered cover the handles of
+  // what was lost.
+  const grip = (p, reach) => state.rect && !state.nearest.some((r) => contains(r, cellOf(p)))
+    && handleAt(state.view, state.size, state.rect, p.x, p.y, reach);
 
   /* Gestures: {move(point), end(point), cancel()}. Each ends exactly once. */
 
@@ -115,7 +120,7 @@ export function hands(surface, state, act) {
 
   function begin(event, p) {
     const finger = event.pointerType === "touch";
-    const handle = state.rect && !corner && handleAt(state.view, state.size, state.rect, p.x, p.y, finger ? (state.mode ? 12 : 20) : 9);
+    const handle = !corner && grip(p, finger ? (state.mode ? 12 : 20) : 9);
     if (!finger && (event.button === 1 || space)) return drag(p);
     if (event.button !== 0) return null;
     if (handle) return pull(handle, p, finger);
@@ -173,7 +178,7 @@ export function hands(surface, state, act) {
   });
 
   function hover(p) {
-    const handle = state.rect && handleAt(state.view, state.size, state.rect, p.x, p.y, 9);
+    const handle = grip(p, 9);
     surface.style.cursor = handle ? `${handle}-resize` : space ? "grab" : "";
     act.hover(cellOf(p));
   }

@@ -47,10 +47,10 @@ export function paint(pen, s) {
   if (board) areas(brush);
   else if (s.picture) picture(brush, [{ x: 0, y: 0, w: COUNT, h: COUNT }]);
   for (const own of s.own) outline(brush, own, true);
-  s.nearest.forEach((r, i) => suggestion(brush, r, i));
   if (s.area) frame(brush, s.area, colour.ink, 2);
   else if (s.hover && !s.rect) frame(brush, { ...s.hover, w: 1, h: 1 }, colour.shade, 1);
   if (s.rect) selection(brush);
+  s.nearest.forEach((r, i) => suggestion(brush, r, i));
 }
 
 function grid({ pen, view, size, ratio, colour }, snap) {
