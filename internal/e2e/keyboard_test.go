@@ -2,16 +2,14 @@ package e2e
 
 import (
 	"fmt"
-	"testing"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
 
-// TestKeyboardAlone: from the address line to a paid rental with keys only. Each
+// keyboardAlone: from the address line to a paid rental with keys only. Each
 // stop shows that it has the focus.
-func TestKeyboardAlone(t *testing.T) {
-	s := serve(t)
+func keyboardAlone(s *site) {
 	b := s.person("buyer", desktop())
 	b.canvas("/")
 	b.tabTo("#stage canvas")
@@ -57,9 +55,8 @@ func TestKeyboardAlone(t *testing.T) {
 	b.says("Paid. Now your picture")
 }
 
-// TestKeyboardMeetsOthers: what is taken is said, too.
-func TestKeyboardMeetsOthers(t *testing.T) {
-	s := serve(t)
+// keyboardMeetsOthers: what is taken is said, too.
+func keyboardMeetsOthers(s *site) {
 	other := s.person("somebody else", desktop())
 	other.open("/about")
 	other.held(rect{52, 50, 2, 2})

@@ -2,16 +2,15 @@ package e2e
 
 import (
 	"fmt"
-	"testing"
 
 	"github.com/chromedp/cdproto/input"
 )
 
-// TestPhone: what fingers do on the canvas of a phone, and that no scrolling ever
+// fingersOnTheCanvas: what fingers do on the canvas of a phone, and that no scrolling ever
 // selects or holds anything.
-func TestPhone(t *testing.T) {
-	s := serve(t)
+func fingersOnTheCanvas(s *site) {
 	b := s.person("buyer", phone())
+	before := s.count(`SELECT count(*) FROM rentals`)
 	b.canvas("/")
 	nothing := ",,,"
 
@@ -61,7 +60,7 @@ func TestPhone(t *testing.T) {
 	b.tap(b.middle("#select-mode"))
 	b.wait(`document.querySelector("#select-mode[aria-pressed=false]")`)
 
-	s.counts(0, `SELECT count(*) FROM rentals`)
+	s.counts(before, `SELECT count(*) FROM rentals`)
 }
 
 func (b *tab) isNothing(want, what string) {
@@ -87,9 +86,8 @@ func (b *tab) pinches(left, right point, by float64) {
 // take, typing the address apart.
 const fewTouches = 9
 
-// TestPhonePurchase: a thumb buys a place, with few touches.
-func TestPhonePurchase(t *testing.T) {
-	s := serve(t)
+// phonePurchase: a thumb buys a place, with few touches.
+func phonePurchase(s *site) {
 	b := s.person("buyer", phone())
 	thumb := &thumb{tab: b}
 	b.canvas("/")
@@ -97,7 +95,7 @@ func TestPhonePurchase(t *testing.T) {
 	thumb.tapAt(b.at(25, 33))
 	b.wait(`!document.getElementById("dock").hidden`)
 	if said := b.text("#dock-text"); said != "6 × 4 · 2,400.00 USD a week" {
-		t.Errorf("the bar at the foot says %q", said)
+		s.t.Errorf("the bar at the foot says %q", said)
 	}
 	thumb.on("#dock button")
 	s.heldAs(b.rental(), rect{20, 30, 6, 4})
@@ -109,9 +107,29 @@ func TestPhonePurchase(t *testing.T) {
 	b.rental()
 	b.says("Paid. Now your picture")
 	if thumb.touches > fewTouches {
-		t.Errorf("it took %d touches, more than %d", thumb.touches, fewTouches)
+		s.t.Errorf("it took %d touches, more than %d", thumb.touches, fewTouches)
 	}
-	t.Logf("from the first page to a paid place: %d touches", thumb.touches)
+	s.t.Logf("from the first page to a paid place: %d touches", thumb.touches)
+}
+
+// phoneLoses: after a lost race a tap on one of the numbers on the canvas chooses
+// that place, and the bar at the foot holds it.
+func phoneLoses(s *site) {
+	other := s.person("somebody else", desktop())
+	other.open("/about")
+	other.held(rect{70, 60, 6, 4})
+	b := s.person("buyer", phone())
+	b.expected = []refusal{{409, "/holds"}}
+	b.canvas("/#70,60,6,4")
+	thumb := &thumb{tab: b}
+	thumb.on("#dock button")
+	b.says("Somebody was faster")
+	free := b.offered()[1]
+	b.js(`document.getElementById("stage").scrollIntoView({ block: "start", behavior: "instant" })`)
+	b.tap(b.at(free.x+free.w/2, free.y+free.h/2))
+	b.selected(free, "tapped on the canvas")
+	thumb.on("#dock button")
+	s.heldAs(b.rental(), free)
 }
 
 // thumb counts what it does.

@@ -2,16 +2,15 @@ package e2e
 
 import (
 	"context"
-	"testing"
+	"fmt"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 )
 
-// TestWithoutScripts: the whole purchase and its review with forms and links only.
-func TestWithoutScripts(t *testing.T) {
-	s := serve(t)
+// withoutScripts: the whole purchase and its review with forms and links only.
+func withoutScripts(s *site) {
 	b := s.person("buyer", phone())
 	b.plain()
 	place := rect{10, 20, 5, 4}
@@ -32,7 +31,7 @@ func TestWithoutScripts(t *testing.T) {
 	b.loads(chromedp.Click(chromedp.CSS(`button[value="pay"]`)))
 	b.reads("Paid. Now your picture")
 
-	b.files("input[name=image]", quarters(t, 300, 240))
+	b.files("input[name=image]", quarters(s.t, 300, 240))
 	b.write("[name=link]", "https://shop.example/")
 	b.write("[name=alt]", "Red, green, blue and yellow")
 	b.loads(chromedp.Click(chromedp.CSS("form[data-upload] .btn-primary")))
@@ -44,12 +43,14 @@ func TestWithoutScripts(t *testing.T) {
 	admin.write("#email", adminEmail)
 	admin.write("#password", adminPassword)
 	admin.loads(chromedp.Click(chromedp.CSS("main .btn-primary")))
-	admin.loads(chromedp.Click(chromedp.CSS("[data-decision=approved] .btn-primary")))
-	admin.reads("Nothing waits")
-	s.counts(1, `SELECT count(*) FROM creatives WHERE state = 'approved'`)
+	const picture = `FROM creatives c JOIN rentals r ON r.id = c.rental_id WHERE r.key = $1`
+	item := "#review-" + s.word(`SELECT c.key `+picture, key) + "-item"
+	admin.loads(chromedp.Click(chromedp.CSS(item + " [data-decision=approved] .btn-primary")))
+	s.counts(1, `SELECT count(*) `+picture+` AND c.state = 'approved'`, key)
 
 	b.loads(chromedp.Navigate(s.base + "/"))
-	b.reads("9,980")
+	free := s.count(`SELECT count(*) FROM blocks WHERE leased_until <= now()`)
+	b.reads(fmt.Sprintf("%d,%03d", free/1000, free%1000))
 	b.loads(chromedp.Navigate(s.base + "/rentals/" + key))
 	b.reads("On the canvas")
 }

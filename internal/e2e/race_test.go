@@ -4,16 +4,14 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"testing"
 
 	"github.com/chromedp/chromedp"
 )
 
-// TestTwoWantTheSame: two people hold the same blocks at the same moment. One has
+// twoWantTheSame: two people hold the same blocks at the same moment. One has
 // them; the other is told so, sees free places lit on the canvas, and has one of
 // them with one click.
-func TestTwoWantTheSame(t *testing.T) {
-	s := serve(t)
+func twoWantTheSame(s *site) {
 	place := rect{40, 40, 6, 4}
 	a, b := s.person("first", desktop()), s.person("second", desktop())
 	for _, p := range []*tab{a, b} {
@@ -32,7 +30,7 @@ func TestTwoWantTheSame(t *testing.T) {
 		loser, winner = b, a
 	}
 	s.heldAs(winner.rental(), place)
-	s.counts(1, `SELECT count(*) FROM rentals`)
+	s.counts(1, `SELECT count(*) FROM rentals WHERE x < 46 AND x + w > 40 AND y < 44 AND y + h > 40`)
 
 	loser.selected(place, "after the refusal")
 	loser.says("Somebody was faster", "Nothing was held for you", "The nearest free places of this size")
@@ -41,12 +39,11 @@ func TestTwoWantTheSame(t *testing.T) {
 	for i, r := range free {
 		loser.wait(fmt.Sprintf(`%s === %q`, pixel("#stage canvas", float64(r.x)+float64(r.w)/2-.8, float64(r.y)+float64(r.h)/2, 100), loser.accent()))
 		if r.w != place.w || r.h != place.h {
-			t.Errorf("place %d has another size: %+v", i, r)
+			s.t.Errorf("place %d has another size: %+v", i, r)
 		}
 	}
 	loser.click("[data-suggestion] button")
 	s.heldAs(loser.rental(), free[0])
-	s.counts(2, `SELECT count(*) FROM rentals`)
 }
 
 // together presses Enter in all tabs at once.

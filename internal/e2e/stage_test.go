@@ -32,7 +32,10 @@ func (b *tab) send(to string, fields map[string]string) string {
 			else body.set(name, new Blob([Uint8Array.from(atob(value), (c) => c.charCodeAt(0))]), fields.filename ?? "picture.png");
 		}
 		const answer = await fetch(to, { method: "POST", body, headers: { "HX-Request": "true" } });
-		if (!answer.ok) throw new Error(to + ": " + answer.status + " " + await answer.text());
+		if (!answer.ok) {
+			const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+			throw new Error(to + ": " + answer.status + " " + (page.querySelector("[role=alert]") ?? page.body).textContent.slice(0, 300));
+		}
 		return answer.headers.get("HX-Redirect") ?? "";
 	})("`+to+`", `+string(body)+`)`)
 }
@@ -59,6 +62,7 @@ func (b *tab) paid(r rect, weeks string) string {
 	if _, err := b.site.sim.Pay(b.t.Context(), session, stripesim.Payment{}); err != nil {
 		b.t.Fatal(err)
 	}
+	b.js(`fetch("/rentals/` + key + `/return")`) // asks, sooner than the webhook tells
 	b.site.becomes(`SELECT state = 'paid' FROM rentals WHERE key = $1`, key)
 	return key
 }
