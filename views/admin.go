@@ -157,6 +157,7 @@ type BlockedArea struct {
 
 // BlockedForm keeps what was typed.
 type BlockedForm struct {
+	Request        string // request_id
 	Col, Row, W, H string
 	Note           string
 	Until          string // "2006-01-02T15:04", UTC; empty: a year

@@ -51,6 +51,7 @@ type HoldFormView struct {
 	Problems      []Problem   // of HoldInvalid; fields "col", "row", "w", "h"
 	Message       string      // in place of the words that the outcome has by itself
 	Taken         string      // of HoldTaken: which part, "columns 12 to 14, row 8", or empty
+	InTheWay      string      // of HoldTaken: held, taken, live, reserved or blocked if all of that part is so, "mixed", or empty: since a moment ago
 	Nearest       []PlaceView // of HoldTaken: free places of the same size, nearest first
 	Retry         string      // of HoldLimited and HoldBusy: "in 40 seconds"
 }
@@ -79,7 +80,7 @@ func (h HoldFormView) kind() string {
 func (h HoldFormView) title() string {
 	switch h.Outcome {
 	case HoldTaken:
-		return "Somebody was faster"
+		return h.lost()
 	case HoldFull:
 		return "Too much of the canvas is on hold"
 	case HoldPaying:
@@ -90,6 +91,22 @@ func (h HoldFormView) title() string {
 		return "The canvas is very busy"
 	}
 	return ""
+}
+
+// lost names what is in the way. Only of what was taken a moment ago, and may
+// come free again, is it true that somebody was faster.
+func (h HoldFormView) lost() string {
+	switch h.InTheWay {
+	case "taken", "live":
+		return "These blocks are rented already"
+	case "reserved":
+		return "These blocks are reserved for their last renter"
+	case "blocked":
+		return "These blocks are not for rent"
+	case "mixed":
+		return "Some of these blocks are not free"
+	}
+	return "Somebody was faster"
 }
 
 func (h HoldFormView) text() string {

@@ -5,9 +5,12 @@ import (
 	"time"
 
 	"tuval/internal/fault"
+	"tuval/internal/ident"
+	"tuval/internal/market"
 	"tuval/internal/text"
 	"tuval/views"
 	"tuval/web/form"
+	"tuval/web/repeat"
 	"tuval/web/reply"
 	"tuval/web/show"
 	"tuval/web/visitor"
@@ -34,6 +37,7 @@ func (s *site) showBlocked(w http.ResponseWriter, r *http.Request, status int, f
 	if err != nil {
 		return err
 	}
+	f.Request = ident.New()
 	p := views.BlockedPage{AdminPage: frame, Canvas: show.CanvasPicture(b.Revision, "webp"), Form: f}
 	for _, a := range areas {
 		p.Areas = append(p.Areas, show.BlockedArea(a))
@@ -52,16 +56,26 @@ func (s *site) block(w http.ResponseWriter, r *http.Request) error {
 	rect := readRect(c, f)
 	note := form.Text(c, f, "note", text.Rule{Field: "note", Label: "The note", Max: noteMax, Required: true}.Clean)
 	until := form.Text(c, f, "until", readUntil)
+	req := adminRequest(c, f, r, []any{rect, note, until})
 	if err := c.Err(); err != nil {
 		return s.blockRefused(w, r, f, err, c.Problems()...)
 	}
-	area, err := s.Market.Block(r.Context(), visitor.From(r.Context()).Admin.Email, rect, note, until)
+	area, err := repeat.Once(r.Context(), s.memory, req, func() (market.Blocked, error) {
+		return s.Market.Block(r.Context(), visitor.From(r.Context()).Admin.Email, rect, note, until)
+	})
 	if err != nil {
 		return s.blockRefused(w, r, f, err, fault.As(err))
 	}
 	s.tell(r.Context(), "success", "Blocked: "+show.Place(area.Rect, "").String()+".")
 	reply.Found(w, r, "/admin/blocked")
 	return nil
+}
+
+// adminRequest is how an admin's form is recognised when it is sent again. What
+// was typed into it is body.
+func adminRequest(c *form.Check, f form.Form, r *http.Request, body any) market.Request {
+	key := form.Text(c, f, "request_id", func(s string) (string, error) { return s, repeat.Check("request_id", s) })
+	return request(visitor.From(r.Context()), r.URL.Path, key, body)
 }
 
 // readUntil reads date and time in UTC; nothing means the usual length.
@@ -82,7 +96,7 @@ func (s *site) blockRefused(w http.ResponseWriter, r *http.Request, f form.Form,
 	_, status := reply.Note(w, r, err)
 	return s.showBlocked(w, r, status, views.BlockedForm{
 		Col: f.Typed("col"), Row: f.Typed("row"), W: f.Typed("w"), H: f.Typed("h"), Note: f.Typed("note"), Until: f.Typed("until"),
-		Problems: problemsOf(problems, map[string]string{"x": "col", "y": "row"}),
+		Problems: problemsOf(problems, map[string]string{"x": "col", "y": "row", "request_id": ""}),
 	})
 }
 

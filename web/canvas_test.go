@@ -7,6 +7,9 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
+
+	"tuval/internal/grid"
 )
 
 func TestTheCanvasPageIsWholeAndAnonymous(t *testing.T) {
@@ -188,6 +191,31 @@ func TestALostRaceOffersOtherPlaces(t *testing.T) {
 		if !scripts {
 			b.post("/holds", "x", fmt.Sprint(x), "y", fmt.Sprint(y), "w", "6", "h", "4").wants(http.StatusSeeOther)
 		}
+	}
+}
+
+// What is in the way is named for what it is.
+func TestWhatIsInTheWayIsNamed(t *testing.T) {
+	s := newStack(t)
+	owner := s.browser()
+	s.live(owner, s.admin(), 11, 1, 2, 2)
+	s.age(14*24*time.Hour + time.Minute)
+	s.paid(owner, 21, 1, 2, 2)
+	s.browser().hold(31, 1, 2, 2)
+	if _, err := s.market.Block(s.ctx(), adminEmail, grid.Rect{X: 40, Y: 0, W: 2, H: 2}, "House", nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		col, w int
+		says   string
+	}{
+		{21, 1, "These blocks are rented already"},
+		{11, 1, "These blocks are reserved for their last renter"},
+		{31, 1, "Somebody was faster"},
+		{41, 1, "These blocks are not for rent"},
+		{31, 12, "Some of these blocks are not free"},
+	} {
+		s.browser().post("/holds", holdPairs(c.col, 1, c.w, 1)...).wants(http.StatusConflict).says(c.says, "Taken:")
 	}
 }
 

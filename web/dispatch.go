@@ -34,7 +34,18 @@ func (s *site) dispatch(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, fault.New(fault.MethodNotAllowed, "This address takes "+allow+" only."))
 		return
 	}
-	s.refuse(w, r, fault.New(fault.NotFound, "There is nothing at this address."))
+	s.nothing(w, r)
+}
+
+// nothing answers for an address that does not exist, to whoever asks: who is
+// signed in is so on that page, too.
+func (s *site) nothing(w http.ResponseWriter, r *http.Request) {
+	none := fault.New(fault.NotFound, "There is nothing at this address.")
+	if r.Method != http.MethodGet || strings.HasPrefix(r.URL.Path, "/api/") {
+		s.refuse(w, r, none)
+		return
+	}
+	s.known(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.refuse(w, r, none) })).ServeHTTP(w, r)
 }
 
 // bodyTime is how long a body may take; an upload sets its own, longer one.

@@ -3,6 +3,7 @@ package web
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -124,11 +125,11 @@ func (s *site) rentalRefused(w http.ResponseWriter, r *http.Request, f form.Form
 	if lookErr != nil {
 		return lookErr
 	}
-	if mark == nil || refusal.Kind != fault.Invalid {
-		p.Notice = &views.NoticeText{Kind: "error", Title: noticeTitle(refusal), Text: refusal.Msg}
-	}
 	if mark != nil {
 		mark(&p)
+	}
+	if !said(p, refusal.Msg) {
+		p.Notice = &views.NoticeText{Kind: "error", Title: noticeTitle(refusal), Text: refusal.Msg}
 	}
 	_, status := reply.Note(w, r, err)
 	if reply.HTMX(r) {
@@ -137,6 +138,18 @@ func (s *site) rentalRefused(w http.ResponseWriter, r *http.Request, f form.Form
 	}
 	reply.HTML(w, r, status, views.Rental(p))
 	return nil
+}
+
+// said reports whether a form of the page says it already.
+func said(p views.RentalPage, words string) bool {
+	var all []views.Problem
+	if p.Checkout != nil {
+		all = append(all, p.Checkout.Problems...)
+	}
+	if p.Creative != nil && p.Creative.Form != nil {
+		all = append(all, p.Creative.Form.Problems...)
+	}
+	return slices.ContainsFunc(all, func(one views.Problem) bool { return strings.HasPrefix(one.Text, words) })
 }
 
 func noticeTitle(f *fault.Error) string {

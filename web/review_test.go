@@ -146,8 +146,14 @@ func TestBlockedAreas(t *testing.T) {
 	block(99, "note", strings.Repeat("x", 201)).wants(http.StatusUnprocessableEntity).marks("note")
 	admin.follow(block(99, "note", "A <fountain>").wants(http.StatusSeeOther)).says("A <fountain>", "Blocked: 2 × 2 blocks at column 99, row 1")
 	b.post("/holds", holdPairs(98, 1, 2, 1)...).wants(http.StatusConflict)
+	id := admin.get("/admin/blocked").form("/admin/blocked").Get("request_id")
+	for range 2 { // a double click is one
+		block(90, "note", "N", "request_id", id).wants(http.StatusSeeOther)
+	}
+	block(80, "note", "N", "request_id", id).wants(http.StatusUnprocessableEntity).says("request_id was used")
+	block(80, "note", "N", "request_id", "x").wants(http.StatusUnprocessableEntity).says("request_id")
 	var key string
-	if err := s.pool.QueryRow(s.ctx(), `SELECT key FROM blocked_areas`).Scan(&key); err != nil {
+	if err := s.pool.QueryRow(s.ctx(), `SELECT key FROM blocked_areas WHERE note <> 'N'`).Scan(&key); err != nil {
 		t.Fatal(err)
 	}
 	admin.post(fmt.Sprintf("/admin/blocked/%s/delete", key)).wants(http.StatusSeeOther)

@@ -93,6 +93,20 @@ func TestUnknownAddressesAndMethodsArePages(t *testing.T) {
 	}
 }
 
+// Whoever is signed in is so on the page of an address that does not exist, too.
+func TestTheHeaderKnowsWhoIsSignedIn(t *testing.T) {
+	s := newStack(t)
+	admin, buyer := s.admin(), s.browser()
+	buyer.hold(1, 1, 1, 1)
+	for _, path := range []string{"/", "/areas", "/about", "/nothing", "/areas/none", "/admin/nothing"} {
+		admin.get(path).has("a", "href", "/admin/").hasNot("a", "href", "/login")
+	}
+	for _, path := range []string{"/", "/about", "/nothing", "/areas/none"} {
+		buyer.get(path).has("a", "href", "/account").hasNot("a", "href", "/login")
+		s.browser().get(path).has("a", "href", "/login")
+	}
+}
+
 func TestWordsOfErrorsStayInTheLog(t *testing.T) {
 	var log lines
 	s := newStack(t, func(d *web.Deps) {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/net/html"
+
 	"tuval/internal/limits"
 	"tuval/web"
 )
@@ -123,6 +125,7 @@ func TestWrongPicturesAndWordsAreNamedAndKept(t *testing.T) {
 					t.Errorf("the description is lost: %q", a.value("alt"))
 				}
 				a.saysNot("PWNED-MARK")
+				a.saysOnce(c.field)
 			}
 		})
 	}
@@ -130,6 +133,31 @@ func TestWrongPicturesAndWordsAreNamedAndKept(t *testing.T) {
 		t.Errorf("%d revisions were made", n)
 	}
 	b.submit(path).wants(http.StatusSeeOther)
+}
+
+// saysOnce fails the test if what is wrong with a field stands anywhere but at the
+// field and in the summary above the form.
+func (a *answer) saysOnce(field string) {
+	a.t.Helper()
+	where := a.all("p", "id", field+"-error")
+	if len(where) == 0 {
+		a.t.Errorf("%s: nothing at %s", a.what, field)
+		return
+	}
+	words := strings.TrimSpace(textOf(where[0]))
+	if n := strings.Count(a.words(), words); n > 2 {
+		a.t.Errorf("%s: %d times %q", a.what, n, words)
+	}
+}
+
+func textOf(n *html.Node) string {
+	var b strings.Builder
+	for d := range n.Descendants() {
+		if d.Type == html.TextNode {
+			b.WriteString(d.Data)
+		}
+	}
+	return strings.Join(strings.Fields(b.String()), " ")
 }
 
 func TestWordsCanChangeWithoutTheFile(t *testing.T) {

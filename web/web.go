@@ -17,6 +17,7 @@ import (
 	"tuval/internal/session"
 	"tuval/internal/telemetry"
 	"tuval/static"
+	"tuval/web/repeat"
 	"tuval/web/signin"
 )
 
@@ -74,12 +75,13 @@ type site struct {
 	signin   *signin.Desk
 	origins  *http.CrossOriginProtection
 	policy   string // Content-Security-Policy of a page
+	memory   *repeat.Memory
 	alarms   gate
 }
 
 // New makes the handler of the whole site.
 func New(d Deps) (http.Handler, error) {
-	s := &site{Deps: d, mux: http.NewServeMux(), policy: policy(d.Settings.CheckoutOrigins)}
+	s := &site{Deps: d, mux: http.NewServeMux(), policy: policy(d.Settings.CheckoutOrigins), memory: repeat.New(d.Pool, d.Log)}
 	s.sessions = session.New(d.Pool, session.Settings{Secure: s.secure(), Fail: s.refuse})
 	s.signin = signin.New(d.Pool, d.Queue, d.Settings.BaseURL)
 	s.origins = http.NewCrossOriginProtection()

@@ -1,11 +1,9 @@
 package e2e
 
 import (
-	"context"
 	"fmt"
 	"time"
 
-	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 )
@@ -111,11 +109,6 @@ func (b *tab) drags(r rect) {
 	b.drag(on.at(r.x, r.y), on.at(r.x+r.w/2, r.y+r.h/2), on.at(r.x+r.w-1, r.y+r.h-1))
 }
 
-func (b *tab) wheel(p point, dy float64) {
-	b.t.Helper()
-	call(b, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: "mouseWheel", X: p.X, Y: p.Y, DeltaX: .01, DeltaY: dy})
-}
-
 // fingers tells where fingers are now; none at the end. A hand has a clock of its
 // own, so that a busy machine turns no tap into a long press: one event every 16 ms,
 // and before the end a rest, so that nothing flies on.
@@ -188,20 +181,4 @@ func (b *tab) paints(x, y float64, rgb string) {
 func (b *tab) files(selector, path string) {
 	b.t.Helper()
 	b.do(chromedp.SetUploadFiles(chromedp.CSS(selector), []string{path}))
-}
-
-// key sends one key down and up with its own codes, as a keyboard does.
-func (b *tab) key(name, code string, number int64) {
-	b.t.Helper()
-	b.do(func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
-		for _, kind := range []input.DispatchKeyEventType{"rawKeyDown", "keyUp"} {
-			_, err := cdp.Call(ctx, t, input.DispatchKeyEvent, input.DispatchKeyEventParams{
-				Type: kind, Key: name, Code: code, WindowsVirtualKeyCode: number, NativeVirtualKeyCode: number,
-			})
-			if err != nil {
-				return chromedp.Void{}, err
-			}
-		}
-		return chromedp.Void{}, nil
-	})
 }

@@ -157,21 +157,3 @@ func (r *record) report(t *testing.T) {
 	}
 	r.troubles = nil
 }
-
-// seen are the requests so far.
-func (r *record) seen() []request {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.Clone(r.requests)
-}
-
-// posts are the requests that a form or script sent to a path that ends so.
-func (r *record) posts(end string) int {
-	n := 0
-	for _, q := range r.seen() {
-		if q.method == "POST" && strings.HasSuffix(q.url, end) {
-			n++
-		}
-	}
-	return n
-}

@@ -147,6 +147,30 @@ export function resize(r, name, to) {
   return span(fixed, moving);
 }
 
+/* Signs: round marks of things that may lie closer together than the marks are wide. */
+
+// spread moves points apart until no two are nearer than `gap`, each as little as
+// needed, inside of the stage by half a gap. What stands well stays where it is.
+export function spread(points, gap, size) {
+  const moved = points.map((p) => ({ ...p }));
+  for (let turn = 0; turn < 60; turn++) {
+    let still = true;
+    for (let i = 0; i < moved.length; i++) for (let j = 0; j < i; j++) {
+      const [a, b] = [moved[i], moved[j]];
+      const away = Math.hypot(a.x - b.x, a.y - b.y);
+      if (away >= gap - 0.5) continue;
+      // Two in the same spot part by their numbers, each pair in its own direction.
+      const [dx, dy] = away > 0.01 ? [(a.x - b.x) / away, (a.y - b.y) / away] : [Math.cos(i + j), Math.sin(i + j)];
+      const push = (gap - away) / 2 + 0.25;
+      [a.x, a.y, b.x, b.y] = [a.x + dx * push, a.y + dy * push, b.x - dx * push, b.y - dy * push];
+      still = false;
+    }
+    for (const p of moved) [p.x, p.y] = [within(gap / 2, p.x, size - gap / 2), within(gap / 2, p.y, size - gap / 2)];
+    if (still) break;
+  }
+  return moved;
+}
+
 /* Words */
 
 // parseLink reads the part of an address behind #: "x,y,w,h", counted from 0.

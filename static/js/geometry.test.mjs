@@ -170,6 +170,18 @@ test("pulling handles", () => {
   assert.deepEqual(g.resize(rect, "w", { x: 99, y: 0 }), { x: 14, y: 20, w: 86, h: 4 });
 });
 
+test("signs of neighbours do not cover each other", () => {
+  const apart = (points) => points.every((a, i) => points.every((b, j) => i === j || Math.hypot(a.x - b.x, a.y - b.y) >= 19));
+  const inside = (points) => points.every((p) => p.x >= 10 && p.y >= 10 && p.x <= 318 && p.y <= 318);
+  // Five single blocks beside one another on a phone, in the middle, in a corner and on one spot.
+  for (const at of [(i) => ({ x: 150 + 3.3 * i, y: 160 }), (i) => ({ x: 3.3 * i, y: 3.3 * (i % 2) }), () => ({ x: 100, y: 100 })]) {
+    const points = g.spread([0, 1, 2, 3, 4].map(at), 20, 328);
+    assert.ok(apart(points) && inside(points), JSON.stringify(points));
+  }
+  const far = [{ x: 20, y: 20 }, { x: 60, y: 20 }, { x: 300, y: 300 }];
+  assert.deepEqual(g.spread(far, 20, 328), far);
+});
+
 test("links", () => {
   assert.deepEqual(g.parseLink("#0,99,100,1"), { x: 0, y: 99, w: 100, h: 1 });
   for (const bad of ["", "#", "#1,2,3", "#1,2,3,4,5", "#-1,0,1,1", "#99,0,2,1", "#1.5,0,1,1", "#1e1,0,1,1", "#a,b,c,d", "#000001,0,1,1"]) {

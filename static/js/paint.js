@@ -1,6 +1,6 @@
 // Draws the canvas page's surface. Everything is redrawn from the state each
 // time; nothing here decides anything.
-import { COUNT, handles, scale, toPixels } from "./geometry.js";
+import { COUNT, handles, scale, spread, toPixels } from "./geometry.js";
 
 const names = ["cloth", "thread", "weave", "shade", "paper", "ink", "accent", "danger"];
 
@@ -50,7 +50,7 @@ export function paint(pen, s) {
   if (s.area) frame(brush, s.area, colour.ink, 2);
   else if (s.hover && !s.rect) frame(brush, { ...s.hover, w: 1, h: 1 }, colour.shade, 1);
   if (s.rect) selection(brush);
-  s.nearest.forEach((r, i) => suggestion(brush, r, i));
+  offered(brush);
 }
 
 function grid({ pen, view, size, ratio, colour }, snap) {
@@ -145,16 +145,37 @@ function outline(brush, rect, flag) {
   pen.fill();
 }
 
-function suggestion(brush, rect, i) {
-  const { pen, box, colour, lit } = brush;
-  const [x, y, w, h] = box(rect);
-  wash(brush, rect, colour.accent, i === lit ? 0.35 : 0.12);
-  frame(brush, rect, colour.accent, i === lit ? 3 : 1.5);
+// offered draws the places in reach, each with its number. Numbers of places that
+// are smaller than their signs move apart, on a string.
+function offered(brush) {
+  const { pen, box, colour, lit, nearest, size } = brush;
+  const centres = nearest.map((r) => {
+    const [x, y, w, h] = box(r);
+    return { x: x + w / 2, y: y + h / 2 };
+  });
+  nearest.forEach((r, i) => {
+    wash(brush, r, colour.accent, i === lit ? 0.35 : 0.12);
+    frame(brush, r, colour.accent, i === lit ? 3 : 1.5);
+  });
+  const signs = spread(centres, 20, size);
+  pen.strokeStyle = colour.accent;
+  pen.lineWidth = 1.5;
+  signs.forEach((to, i) => {
+    pen.beginPath();
+    pen.moveTo(centres[i].x, centres[i].y);
+    pen.lineTo(to.x, to.y);
+    pen.stroke();
+  });
+  signs.forEach((at, i) => sign(brush, at, String(i + 1)));
+}
+
+function sign(brush, { x, y }, words) {
+  const { pen, colour } = brush;
   pen.beginPath();
-  pen.arc(x + w / 2, y + h / 2, 9, 0, 7);
+  pen.arc(x, y, 9, 0, 7);
   pen.fillStyle = colour.accent;
   pen.fill();
-  text(brush, String(i + 1), x + w / 2, y + h / 2, colour.paper, 11);
+  text(brush, words, x, y, colour.paper, 11);
 }
 
 function text({ pen }, words, x, y, ink, px) {
@@ -174,6 +195,7 @@ function selection(brush) {
     frame(brush, hit, colour.danger, 2, [5, 3]);
   }
   if (busy) return tag(brush);
+  if (crowded(brush)) return;
   const half = coarse ? 6 : 4;
   for (const { x, y } of handles(view, size, rect)) {
     pen.fillStyle = colour.cloth;
@@ -182,6 +204,12 @@ function selection(brush) {
     pen.lineWidth = 1.5;
     pen.strokeRect(x - half, y - half, 2 * half, 2 * half);
   }
+}
+
+// crowded is when offered places stand so near that the handles would cover
+// them. They can still be pulled.
+function crowded({ nearest, view, size, rect }) {
+  return nearest.length > 0 && Math.min(rect.w, rect.h) * scale(view, size) < 24;
 }
 
 // tag says how large the rect is while it is drawn.

@@ -15,6 +15,7 @@ import (
 	"tuval/internal/limits"
 	"tuval/internal/market"
 	"tuval/internal/picture"
+	"tuval/web/repeat"
 	"tuval/web/reply"
 )
 
@@ -40,13 +41,13 @@ type api struct {
 	mux    *http.ServeMux
 	shown  shown
 	nearby nearby
-	turns  chan struct{} // see once
+	memory *repeat.Memory
 }
 
 // New makes the handler of everything below /api/. It expects to stand behind
 // the site's own middleware, which tells it who asks and from where.
 func New(d Deps) http.Handler {
-	a := &api{Deps: d, mux: http.NewServeMux(), turns: make(chan struct{}, turns)}
+	a := &api{Deps: d, mux: http.NewServeMux(), memory: repeat.New(d.Pool, d.Log)}
 	a.routes()
 	return http.HandlerFunc(a.dispatch)
 }

@@ -90,6 +90,7 @@ func ownLabel(r rental.Rental, now time.Time) string {
 // Refused adds to the form what a lost race needs: which part is taken and
 // where the same size is free.
 func Refused(h *views.HoldFormView, b *board.Snapshot, want grid.Rect) {
+	h.InTheWay = inTheWay(b, want)
 	if part, ok := takenPart(&b.Taken, want); ok {
 		h.Taken = Place(part, "").Span()
 		if n := b.Taken.Count(want); n < part.Area() {
@@ -102,6 +103,22 @@ func Refused(h *views.HoldFormView, b *board.Snapshot, want grid.Rect) {
 	for _, r := range taken.Nearest(want, nearest) {
 		h.Nearest = append(h.Nearest, Place(r, ""))
 	}
+}
+
+// inTheWay is the state of all areas that overlap a rect: "mixed" for several,
+// empty when none is known yet.
+func inTheWay(b *board.Snapshot, want grid.Rect) string {
+	found := ""
+	for _, a := range b.Areas {
+		switch state := string(a.State); {
+		case !a.Rect.Overlaps(want) || state == found:
+		case found == "":
+			found = state
+		default:
+			return "mixed"
+		}
+	}
+	return found
 }
 
 // nearest is how many other places are offered.
