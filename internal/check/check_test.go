@@ -44,6 +44,7 @@ const base = `
 	('p5', 6, 'new', 1, 100, 'usd', 'paid', 'returned', 'k5', 'a@b', now(), 'cs_5', now());
 	INSERT INTO refunds (key, payment_id, amount, currency, state, reason, idempotency_key) VALUES
 	('r1', 4, 100, 'usd', 'pending', 'unapproved', 'kr1'), ('r2', 5, 100, 'usd', 'pending', 'blocks_gone', 'kr2');
+	UPDATE payments SET unwound_at = now() WHERE id = 4;
 	INSERT INTO creatives (key, rental_id, revision, state, link, link_host, title, alt, fit, picture, picture_2x) VALUES
 	('c1', 4, 1, 'approved', 'x', 'x', 'x', 'x', 'cover', 'p', 'p'), ('c2', 3, 1, 'pending', 'x', 'x', 'x', 'x', 'cover', 'p', 'p');
 
@@ -85,9 +86,14 @@ func breaks() map[string][]string {
 			`UPDATE rentals SET approve_by = approve_by + interval '1 s' WHERE id = 3`, `UPDATE rentals SET ends_at = leased_until + interval '1 s' WHERE id = 4`,
 			`UPDATE rentals SET counted_from = counted_from - interval '2 days' WHERE id = 2`,
 			`UPDATE rentals SET state = 'ended', reserved_until = leased_until + interval '1 s' WHERE id = 4`,
+			`UPDATE rentals SET state = 'ended', reserved_until = leased_until - interval '2 days' WHERE id = 4`,
 		},
-		"a first payment buys one":    {`INSERT INTO payments (key, rental_id, purpose, weeks, amount, currency, state, outcome, idempotency_key, email, expires_at, paid_at) VALUES ('x', 3, 'new', 1, 1, 'usd', 'paid', 'applied', 'x', '', now(), now())`},
-		"a rental is paid exactly":    {`UPDATE payments SET outcome = 'returned' WHERE id = 2`, `UPDATE payments SET outcome = 'applied' WHERE id = 5`},
+		"a first payment buys one": {`INSERT INTO payments (key, rental_id, purpose, weeks, amount, currency, state, outcome, idempotency_key, email, expires_at, paid_at) VALUES ('x', 3, 'new', 1, 1, 'usd', 'paid', 'applied', 'x', '', now(), now())`},
+		"a rental is paid exactly": {`UPDATE payments SET outcome = 'returned' WHERE id = 2`, `UPDATE payments SET outcome = 'applied' WHERE id = 5`},
+		"what went back in full": {
+			`UPDATE payments SET unwound_at = NULL WHERE id = 4`, `UPDATE payments SET unwound_at = now() WHERE id = 3`,
+		},
+		"the time of a rental":        {`UPDATE rentals SET ends_at = ends_at + interval '1 h' WHERE id = 4`, `UPDATE payments SET weeks = 2 WHERE id = 3`},
 		"money that bought nothing":   {`UPDATE refunds SET amount = 99 WHERE id = 2`},
 		"money of a rental":           {`UPDATE refunds SET amount = 99 WHERE id = 1`},
 		"refunds do not exceed":       {`INSERT INTO refunds (key, payment_id, amount, currency, state, reason, idempotency_key) VALUES ('x', 4, 1, 'usd', 'pending', '', 'x')`},

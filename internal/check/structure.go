@@ -34,11 +34,25 @@ func structure() []invariant {
 			WHERE (state = 'paid' AND live_from IS NULL AND leased_until <> approve_by)
 			   OR (live_from IS NOT NULL AND state IN ('paid', 'live') AND leased_until < ends_at)
 			   OR (state = 'ended' AND leased_until < reserved_until)
+			   OR (state = 'ended' AND leased_until > reserved_until + interval '1 day' AND NOT EXISTS (
+			           SELECT FROM payments p WHERE p.rental_id = rentals.id AND p.state = 'processing'))
 			   OR (state IN ('held', 'paying') AND leased_until > counted_from + interval '1 day' AND NOT EXISTS (
 			           SELECT FROM payments p WHERE p.rental_id = rentals.id AND p.state = 'processing'))`},
 		{"a first payment buys one rental", `
 			SELECT format('rental %s has %s', rental_id, count(*)) FROM payments
 			WHERE purpose = 'new' AND outcome = 'applied' GROUP BY rental_id HAVING count(*) > 1`},
+		{"what went back in full does not count, and what counts has not gone back", `
+			SELECT format('payment %s', p.id) FROM payments p LEFT JOIN refunds f ON f.payment_id = p.id AND f.state <> 'failed'
+			WHERE p.outcome = 'applied' AND p.unwound_at IS NULL GROUP BY p.id HAVING COALESCE(sum(f.amount), 0) >= p.amount
+			UNION ALL
+			SELECT format('payment %s', p.id) FROM payments p LEFT JOIN refunds f ON f.payment_id = p.id
+			WHERE p.unwound_at IS NOT NULL GROUP BY p.id HAVING COALESCE(sum(f.amount), 0) < p.amount`},
+		{"the time of a rental is the weeks that count", `
+			SELECT format('rental %s from %s to %s', r.id, r.live_from, r.ends_at) FROM rentals r
+			WHERE r.live_from IS NOT NULL AND NOT EXISTS (
+				SELECT FROM payments p WHERE p.rental_id = r.id AND (p.unwound_at IS NOT NULL OR p.purpose = 'renew' AND p.outcome = 'applied'))
+			AND r.ends_at <> r.live_from + interval '168 hours' * (
+				SELECT sum(p.weeks) FROM payments p WHERE p.rental_id = r.id AND p.outcome = 'applied')`},
 		{"a rental is paid exactly when a payment bought it", `
 			SELECT format('rental %s', r.id) FROM rentals r
 			WHERE (r.paid_at IS NOT NULL) <> EXISTS (SELECT FROM payments p WHERE p.rental_id = r.id AND p.outcome = 'applied')`},
@@ -64,7 +78,8 @@ func structure() []invariant {
 			SELECT format('payment %s: ledger %s, kept %s', COALESCE(l.payment_id, k.id), l.sum, k.kept)
 			FROM (SELECT payment_id, sum(amount) FROM ledger WHERE amount <> 0 GROUP BY payment_id) l
 			FULL JOIN (SELECT p.id, p.amount - COALESCE((SELECT sum(f.amount) FROM refunds f
-			                                             WHERE f.payment_id = p.id AND f.state <> 'failed'), 0) AS kept
+			                                             WHERE f.payment_id = p.id AND f.state <> 'failed'), 0)
+			                       - COALESCE((SELECT sum(d.amount) FROM disputes d WHERE d.payment_id = p.id AND d.state <> 'won'), 0) AS kept
 			           FROM payments p WHERE p.state = 'paid') k ON k.id = l.payment_id
 			WHERE COALESCE(l.sum, 0) <> COALESCE(k.kept, 0)`},
 		{"nothing that is paid can be paid again by its first page", `
@@ -91,7 +106,7 @@ func structure() []invariant {
 			   OR (l.refund_id IS NOT NULL AND NOT EXISTS (SELECT FROM refunds f WHERE f.id = l.refund_id))`},
 		{"the guards of the database are on", `
 			SELECT g FROM unnest(ARRAY['blocks_are_fixed', 'claims_stay_whole', 'ledger_is_append_only', 'rentals_stay',
-				'payments_stay', 'refunds_stay', 'creatives_stay', 'events_stay', 'blocked_stay',
+				'payments_stay', 'refunds_stay', 'disputes_stay', 'creatives_stay', 'events_stay', 'blocked_stay',
 				'rentals_keep_their_rect', 'blocked_keep_their_rect']) AS g
 			WHERE NOT EXISTS (SELECT FROM pg_trigger t WHERE t.tgname = g AND t.tgenabled IN ('O', 'A'))`},
 	}

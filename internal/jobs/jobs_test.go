@@ -16,6 +16,7 @@ import (
 func all() []jobs.Args {
 	return []jobs.Args{
 		jobs.Settle{},
+		jobs.Remind{},
 		jobs.EndCheckout{},
 		jobs.ExpireSession{},
 		jobs.ApplyEvent{},

@@ -18,6 +18,13 @@ const (
 	RenewalCloses  = "renewal window closes"
 )
 
+// Remind mails a renter before a deadline, if there still is something to
+// remind of.
+type Remind struct {
+	Rental int64  `json:"rental"`
+	Why    string `json:"why"`
+}
+
 // EndCheckout asks Stripe what became of a payment whose time is over, and
 // books it, or expires it and frees the blocks.
 type EndCheckout struct {
@@ -60,6 +67,7 @@ type Upkeep struct{}
 
 // Kind names the job in the queue.
 func (Settle) Kind() string        { return "settle" }
+func (Remind) Kind() string        { return "remind" }
 func (EndCheckout) Kind() string   { return "end_checkout" }
 func (ExpireSession) Kind() string { return "expire_session" }
 func (ApplyEvent) Kind() string    { return "apply_event" }
@@ -71,6 +79,7 @@ func (Upkeep) Kind() string        { return "upkeep" }
 
 // InsertOpts give each kind its attempts and its queue.
 func (Settle) InsertOpts() river.InsertOpts        { return policyOf("settle").opts() }
+func (Remind) InsertOpts() river.InsertOpts        { return policyOf("remind").opts() }
 func (EndCheckout) InsertOpts() river.InsertOpts   { return policyOf("end_checkout").opts() }
 func (ExpireSession) InsertOpts() river.InsertOpts { return policyOf("expire_session").opts() }
 func (ApplyEvent) InsertOpts() river.InsertOpts    { return policyOf("apply_event").opts() }

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivertype"
 )
 
 // Queue puts jobs in. It works no jobs itself.
@@ -48,4 +50,17 @@ func (q *Queue) Put(ctx context.Context, tx pgx.Tx, requests ...Request) error {
 		return fmt.Errorf("jobs: put in: %w", err)
 	}
 	return nil
+}
+
+// Retry gives a job that was given up another round of tries, at once. It
+// reports false when the job is not there or was not given up.
+func (q *Queue) Retry(ctx context.Context, tx pgx.Tx, id int64) (bool, error) {
+	job, err := q.client.JobRetryTx(ctx, tx, id)
+	if errors.Is(err, rivertype.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("jobs: retry: %w", err)
+	}
+	return job.State == rivertype.JobStateAvailable, nil
 }

@@ -31,10 +31,19 @@ const (
 	RentalApproved    Kind = "rental.approved"
 	RentalLive        Kind = "rental.live"
 	RentalEnded       Kind = "rental.ended"
+	RentalExtended    Kind = "rental.extended"
+	RentalRenewed     Kind = "rental.renewed"
+	RentalShortened   Kind = "rental.shortened" // weeks went back
+	RentalHidden      Kind = "rental.hidden"
+	RentalUnhidden    Kind = "rental.unhidden"
+	ContactCorrected  Kind = "contact.corrected"
 	RentalClosed      Kind = "rental.closed" // - blocks
 	CreativeSubmitted Kind = "creative.submitted"
 	CreativeApproved  Kind = "creative.approved"
 	CreativeRejected  Kind = "creative.rejected"
+	DisputeOpened     Kind = "dispute.opened" // - money
+	DisputeWon        Kind = "dispute.won"    // + money
+	DisputeLost       Kind = "dispute.lost"
 	AreaBlocked       Kind = "area.blocked"   // + blocks
 	AreaUnblocked     Kind = "area.unblocked" // - blocks
 )

@@ -11,7 +11,6 @@ import (
 	"tuval/internal/gateway"
 	"tuval/internal/jobs"
 	"tuval/internal/ledger"
-	"tuval/internal/mailtext"
 	"tuval/internal/payment"
 	"tuval/internal/rental"
 	"tuval/internal/turnstile"
@@ -120,129 +119,134 @@ func (m *Market) bookTx(ctx context.Context, tx pgx.Tx, p payment.Payment, proof
 	if before.State == payment.Paid {
 		return Known, payment.Learn(ctx, tx, p.ID, proof.Session, proof.Intent)
 	}
-	seen, err := rental.ByID(ctx, tx, p.Rental)
+	c, r, have, err := m.meet(ctx, tx, p, fx)
 	if err != nil {
 		return "", err
-	}
-	c, blocked, err := m.room(ctx, tx, seen, fx)
-	if err != nil {
-		return "", err
-	}
-	r := c.Own[seen.ID]
-	if r.State != seen.State {
-		return "", turnstile.ErrMoved
 	}
 	ps, err := payment.LockOfRental(ctx, tx, r.ID)
 	if err != nil {
 		return "", err
 	}
-	back := fate(r, blocked)
+	v := weigh(r, p, have, c.Now, m.rules)
+	if err := m.record(ctx, tx, r, p, proof, v, fx); err != nil {
+		return "", err
+	}
+	if v.Back != "" {
+		return Returned, m.giveBack(ctx, tx, r, p, v.Back, fx)
+	}
+	if err := dropOpen(ctx, tx, rivals(ps, p), fx); err != nil {
+		return "", err
+	}
+	return Booked, m.give(ctx, tx, r, v.Rental, p, c, fx)
+}
+
+// rivals are the payments that nobody shall pay any more once this one is
+// booked. One extension does not stand in the way of another.
+func rivals(ps []payment.Payment, booked payment.Payment) []payment.Payment {
+	var out []payment.Payment
+	for _, p := range ps {
+		if p.ID != booked.ID && (booked.Purpose != payment.Extend || p.Purpose != payment.Extend) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// meet locks the rental of a payment that arrived, writes down what time has
+// made of it short of closing it, and finds out how it stands to its blocks.
+func (m *Market) meet(ctx context.Context, tx pgx.Tx, p payment.Payment, fx *effects) (cleared, rental.Rental, room, error) {
+	seen, err := rental.ByID(ctx, tx, p.Rental)
+	if err != nil {
+		return cleared{}, seen, own, err
+	}
+	c, have, err := m.look(ctx, tx, seen, p, fx)
+	if err != nil {
+		return c, seen, own, err
+	}
+	r := c.Own[seen.ID]
+	if r.State != seen.State {
+		return c, r, own, turnstile.ErrMoved
+	}
+	r, err = m.catchUp(ctx, tx, r, c.Now, fx)
+	return c, r, have, err
+}
+
+// look locks the rental, and, when it is closed and might be had again,
+// whoever lapsed on its blocks. It reports whether somebody has them.
+func (m *Market) look(ctx context.Context, tx pgx.Tx, r rental.Rental, p payment.Payment, fx *effects) (cleared, room, error) {
+	now, err := rental.Now(ctx, tx)
+	if err != nil {
+		return cleared{}, own, err
+	}
+	if !reopens(r, p.Purpose) || weigh(r, p, free, now, m.rules).Back != "" { // nobody is displaced for nothing
+		c, err := m.clearLocked(ctx, tx, []rental.ID{r.ID}, nil, fx)
+		return c, own, err
+	}
+	c, err := m.clear(ctx, tx, r.Rect, []rental.ID{r.ID}, fx)
+	if errors.Is(err, turnstile.ErrTaken) {
+		c, err = m.clearLocked(ctx, tx, []rental.ID{r.ID}, nil, fx)
+		return c, taken, err
+	}
+	return c, free, err
+}
+
+// record notes that the money is there, once, whatever it buys.
+func (m *Market) record(ctx context.Context, tx pgx.Tx, r rental.Rental, p payment.Payment, proof Proof, v verdict, fx *effects) error {
 	outcome := payment.Applied
-	if back != "" {
+	if v.Back != "" {
 		outcome = payment.Returned
 	}
 	first, err := payment.Book(ctx, tx, p.ID, outcome, proof.Session, proof.Intent)
 	if err != nil {
-		return "", err
+		return err
 	}
 	if !first {
 		// Somebody was faster. Whoever was displaced above stays where he is.
-		return "", turnstile.ErrMoved
+		return turnstile.ErrMoved
 	}
 	fx.event(ledger.Event{
 		Kind: ledger.PaymentBooked, Claim: int64(r.ID), Payment: int64(p.ID), Rect: r.Rect,
 		Amount: p.Amount.Amount, Currency: p.Amount.Currency, Actor: ledger.Stripe,
 	})
-	if err := m.earlierRefunds(ctx, tx, proof.Intent, fx); err != nil {
-		return "", err
-	}
-	if back != "" {
-		return Returned, m.giveBack(ctx, tx, r, p, back, fx)
-	}
-	if err := dropOpen(ctx, tx, others(ps, p.ID), fx); err != nil {
-		return "", err
-	}
-	return Booked, m.give(ctx, tx, r, p, c, fx)
+	return m.earlierRefunds(ctx, tx, proof.Intent, fx)
 }
 
-// room locks the rental, and, when it is closed and might be had again,
-// whoever lapsed on its blocks. It reports when somebody has them.
-func (m *Market) room(ctx context.Context, tx pgx.Tx, r rental.Rental, fx *effects) (cleared, bool, error) {
-	if !reopens(r) {
-		c, err := m.clearLocked(ctx, tx, []rental.ID{r.ID}, nil, fx)
-		return c, false, err
-	}
-	c, err := m.clear(ctx, tx, r.Rect, []rental.ID{r.ID}, fx)
-	if errors.Is(err, turnstile.ErrTaken) {
-		c, err = m.clearLocked(ctx, tx, []rental.ID{r.ID}, nil, fx)
-		return c, true, err
-	}
-	return c, false, err
-}
-
-// reopens reports whether a first payment may still turn a closed rental into
-// a paid one, if its blocks are free.
-func reopens(r rental.Rental) bool {
-	if r.State != rental.Closed || r.PaidAt != nil {
-		return false
-	}
-	switch *r.ClosedReason {
-	case rental.Expired, rental.Cancelled, rental.PaymentFailed:
-		return true
-	case rental.Unapproved, rental.NotRenewed, rental.Refunded, rental.Removed:
-	}
-	return false
-}
-
-// fate says why a first payment goes back, or nothing when it buys the rental.
-func fate(r rental.Rental, blocked bool) string {
-	switch {
-	case r.Unpaid():
-		return "" // not closed: the blocks are its own, lapsed or not
-	case reopens(r) && !blocked:
-		return ""
-	case blocked:
-		return payment.ReasonBlocksGone
-	case r.State == rental.Closed:
-		return payment.ReasonClosed
-	}
-	return payment.ReasonSecond
-}
-
-// give turns the rental paid and keeps its blocks for the approval window.
-func (m *Market) give(ctx context.Context, tx pgx.Tx, r rental.Rental, p payment.Payment, c cleared, fx *effects) error {
-	now := c.Now
-	from, until := r.State, now.Add(m.rules.ApprovalWindow)
-	r.State, r.PaidAt, r.ApproveBy, r.LeasedUntil = rental.Paid, &now, &until, &until
-	r.ClosedReason, r.ClosedAt = nil, nil
-	r.Email, r.GoLiveAt = &p.Email, p.GoLiveAt
-	if err := rental.Write(ctx, tx, from, r); err != nil {
+// give writes what the money buys, keeps the blocks for it, or takes them
+// again, and leaves the jobs of its deadlines.
+func (m *Market) give(ctx context.Context, tx pgx.Tx, was, r rental.Rental, p payment.Payment, c cleared, fx *effects) error {
+	if err := rental.Write(ctx, tx, was, r); err != nil {
 		return err
 	}
-	if err := m.secure(ctx, tx, r, from, until, c.Others); err != nil {
+	if err := m.secure(ctx, tx, was, r, c.Others); err != nil {
 		return err
 	}
 	e := about(r, ledger.RentalPaid, ledger.Stripe)
 	e.Payment = int64(p.ID)
+	switch p.Purpose {
+	case payment.New:
+		m.firstDeadlines(r, c.Now, fx)
+	case payment.Extend:
+		e.Kind = ledger.RentalExtended
+		m.endDeadlines(r, c.Now, fx)
+	case payment.Renew:
+		e.Kind = ledger.RentalRenewed
+		m.endDeadlines(r, c.Now, fx)
+	}
 	fx.event(e)
-	if from == rental.Closed {
+	if was.State == rental.Closed {
 		e.Kind, e.Blocks = ledger.BlocksRetaken, r.Rect.Area()
 		fx.event(e)
 	}
-	fx.jobAt(until, jobs.Settle{Rental: int64(r.ID), Why: jobs.ApprovalCloses})
-	fx.mail(r, "paid", p.Key, mailtext.Paid(mailtext.Receipt{
-		RentalURL: m.rentalURL(r), Receipt: p.Key, Rect: r.Rect, Weeks: p.Weeks, Amount: p.Amount,
-		PaidAt: now, ApproveBy: until, GoLiveAt: p.GoLiveAt,
-	}))
+	m.mailReceipt(was, r, p, c.Now, fx)
 	return m.write(ctx, tx, fx)
 }
 
 // secure keeps the blocks, or takes them again for a rental that was closed.
-func (m *Market) secure(ctx context.Context, tx pgx.Tx, r rental.Rental, from rental.State, until time.Time, others []turnstile.Lease) error {
-	if from != rental.Closed {
-		return turnstile.Extend(ctx, tx, lease(r), until)
+func (m *Market) secure(ctx context.Context, tx pgx.Tx, was, r rental.Rental, others []turnstile.Lease) error {
+	if was.State != rental.Closed {
+		return turnstile.Extend(ctx, tx, lease(r), *r.LeasedUntil)
 	}
-	err := turnstile.Claim(ctx, tx, lease(r), until, others)
+	err := turnstile.Claim(ctx, tx, lease(r), *r.LeasedUntil, others)
 	if errors.Is(err, turnstile.ErrTaken) {
 		return turnstile.ErrMoved // somebody was faster: decide anew
 	}
@@ -251,19 +255,10 @@ func (m *Market) secure(ctx context.Context, tx pgx.Tx, r rental.Rental, from re
 
 // giveBack refunds a payment that buys nothing, and tells the buyer once.
 func (m *Market) giveBack(ctx context.Context, tx pgx.Tx, r rental.Rental, p payment.Payment, why string, fx *effects) error {
-	if err := m.refund(ctx, tx, p, p.Amount.Amount, why, fx); err != nil {
+	if _, err := m.refund(ctx, tx, p, p.Amount.Amount, why, ledger.System, fx); err != nil {
 		return err
 	}
-	cause := mailtext.LatePayment
-	if why == payment.ReasonSecond {
-		cause = mailtext.SecondPayment
-	}
-	if r.Email == nil {
-		r.Email = &p.Email
-	}
-	fx.mail(r, "refunded", p.Key, mailtext.Refunded(mailtext.Refund{
-		RentalURL: m.rentalURL(r), CanvasURL: m.rules.BaseURL + "/", Receipt: p.Key, Rect: r.Rect, Amount: p.Amount, Cause: cause,
-	}))
+	m.mailGivenBack(r, p, why, fx)
 	return m.write(ctx, tx, fx)
 }
 
@@ -304,15 +299,27 @@ func (m *Market) process(ctx context.Context, p payment.Payment, proof Proof) (B
 		e := about(r, ledger.PaymentProcessing, ledger.Stripe)
 		e.Payment = int64(p.ID)
 		fx.event(e)
-		if r.Unpaid() {
-			from, until := r.State, now.Add(processingLease)
-			r.State, r.LeasedUntil = rental.Paying, &until
-			if err := m.prolong(ctx, tx, from, r); err != nil {
-				return err
-			}
-			fx.jobAt(until, jobs.Settle{Rental: int64(r.ID), Why: jobs.HoldLapses})
+		if err := m.awaitMoney(ctx, tx, r, p, now, fx); err != nil {
+			return err
 		}
 		return m.write(ctx, tx, fx)
 	})
 	return outcome, err
+}
+
+// awaitMoney gives the rental the lease of a payment that is under way, if it
+// has not a longer one and the payment still can buy something of it.
+func (m *Market) awaitMoney(ctx context.Context, tx pgx.Tx, r rental.Rental, p payment.Payment, now time.Time, fx *effects) error {
+	was, until := r, now.Add(processingLease)
+	switch {
+	case r.Unpaid() && p.Purpose == payment.New:
+		r.State = rental.Paying
+	case r.State == rental.Closed || refusal(r, p.Purpose, own) != "" || !until.After(*r.LeasedUntil):
+		return nil
+	}
+	r.LeasedUntil = &until
+	if r.State != rental.Live { // its end leaves a job for the lease it has then
+		fx.jobAt(until, jobs.Settle{Rental: int64(r.ID), Why: leaseEnds(r)})
+	}
+	return m.prolong(ctx, tx, was, r)
 }

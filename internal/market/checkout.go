@@ -12,8 +12,6 @@ import (
 	"tuval/internal/fault"
 	"tuval/internal/gateway"
 	"tuval/internal/ident"
-	"tuval/internal/jobs"
-	"tuval/internal/ledger"
 	"tuval/internal/money"
 	"tuval/internal/payment"
 	"tuval/internal/rental"
@@ -61,13 +59,20 @@ func (m *Market) Checkout(ctx context.Context, who Who, key string, want Purchas
 	if err != nil {
 		return Offer{}, err
 	}
+	return m.sell(ctx, r, payment.Payment{
+		Rental: r.ID, Purpose: payment.New, Weeks: want.Weeks, Amount: amount, Email: want.Email, GoLiveAt: want.GoLiveAt,
+	}, now)
+}
+
+// sell offers a page at which what is wanted can be paid.
+func (m *Market) sell(ctx context.Context, r rental.Rental, want payment.Payment, now time.Time) (Offer, error) {
 	if err := m.makeRoom(ctx, r, want, now); err != nil {
 		return Offer{}, err
 	}
-	offered, err := m.open(ctx, r, want, amount)
+	offered, err := m.open(ctx, r, want)
 	if errors.Is(err, gateway.ErrSpent) {
 		// Stripe failed before and would say so for a day: with a new key.
-		offered, err = m.open(ctx, r, want, amount)
+		offered, err = m.open(ctx, r, want)
 	}
 	if errors.Is(err, gateway.ErrRefused) {
 		m.log.ErrorContext(ctx, "stripe refused a checkout", "rental", r.ID, "error", err)
@@ -77,8 +82,8 @@ func (m *Market) Checkout(ctx context.Context, who Who, key string, want Purchas
 }
 
 // open writes down what is wanted, asks Stripe for the page and stores it.
-func (m *Market) open(ctx context.Context, r rental.Rental, want Purchase, amount money.Money) (Offer, error) {
-	p, err := m.intend(ctx, r.ID, want, amount)
+func (m *Market) open(ctx context.Context, r rental.Rental, want payment.Payment) (Offer, error) {
+	p, err := m.intend(ctx, want)
 	if err != nil {
 		return Offer{}, err
 	}
@@ -103,13 +108,13 @@ func offer(p payment.Payment) Offer {
 
 // makeRoom makes the rental's open page unpayable when it offers something
 // else than what is asked now, or when its time is over.
-func (m *Market) makeRoom(ctx context.Context, r rental.Rental, want Purchase, now time.Time) error {
+func (m *Market) makeRoom(ctx context.Context, r rental.Rental, want payment.Payment, now time.Time) error {
 	ps, err := payment.OfRental(ctx, m.pool, r.ID)
 	if err != nil {
 		return err
 	}
 	for _, p := range ps {
-		if p.State != payment.Open || p.SessionID == nil || p.SamePurchase(want.Weeks, want.Email, want.GoLiveAt) && now.Before(p.ExpiresAt) {
+		if p.State != payment.Open || p.SessionID == nil || p.SamePurchase(want) && now.Before(p.ExpiresAt) {
 			continue
 		}
 		if err := m.retire(ctx, p); err != nil {
@@ -163,104 +168,6 @@ func (m *Market) ofRental(ctx context.Context, name string, p payment.Payment, m
 	})
 }
 
-// intend writes down what is about to be asked of Stripe, with its key, and
-// sees to it that the hold lasts until the answer. It returns the rental's
-// open payment when that offers the same.
-func (m *Market) intend(ctx context.Context, id rental.ID, want Purchase, amount money.Money) (payment.Payment, error) {
-	var p payment.Payment
-	err := db.InTx(ctx, m.pool, "begin a checkout", func(ctx context.Context, tx pgx.Tx) error {
-		r, now, err := lockNow(ctx, tx, id)
-		if err != nil {
-			return err
-		}
-		if err := m.mayPay(r, now); err != nil {
-			return err
-		}
-		if err := mayStart(want.GoLiveAt, now); err != nil {
-			return err
-		}
-		ps, err := payment.LockOfRental(ctx, tx, id)
-		if err != nil {
-			return err
-		}
-		var again bool
-		if p, again, err = m.openPayment(ctx, tx, ps, want, now); err != nil || again {
-			return err
-		}
-		if !now.Before(m.rules.checkoutBy(r.CountedFrom)) {
-			return fault.New(fault.Gone, "The time to begin paying for this hold is over. Please choose the blocks again.")
-		}
-		if p, err = payment.Insert(ctx, tx, newPayment(r, want, amount), m.rules.CheckoutTTL); err != nil {
-			return err
-		}
-		return m.awaitAnswer(ctx, tx, r, want, p, now)
-	})
-	return p, err
-}
-
-func newPayment(r rental.Rental, want Purchase, amount money.Money) payment.Payment {
-	return payment.Payment{
-		Key: ident.New(), Rental: r.ID, Purpose: payment.New, Weeks: want.Weeks, Amount: amount,
-		IdempotencyKey: "tuval-checkout-" + ident.New(), Email: want.Email, GoLiveAt: want.GoLiveAt,
-	}
-}
-
-// openPayment finds the rental's open payment: the same purchase is offered
-// again, a call that was never answered is repeated for a while and then
-// given up.
-func (m *Market) openPayment(ctx context.Context, tx pgx.Tx, ps []payment.Payment, want Purchase, now time.Time) (payment.Payment, bool, error) {
-	for _, p := range ps {
-		switch {
-		case p.State == payment.Processing:
-			return p, false, errProcessing()
-		case p.State != payment.Open:
-			continue
-		case p.SessionID == nil && now.Sub(p.CreatedAt) >= payment.RepeatFor:
-			if _, err := payment.Expire(ctx, tx, p.ID); err != nil {
-				return p, false, err
-			}
-		case !p.SamePurchase(want.Weeks, want.Email, want.GoLiveAt), p.SessionID != nil && !now.Before(p.ExpiresAt):
-			return p, false, errOpening()
-		default:
-			return p, true, nil
-		}
-	}
-	return payment.Payment{}, false, nil
-}
-
-func errOpening() *fault.Error {
-	return fault.New(fault.Conflict, "Another payment for this hold is just being opened. Please try again in a minute.")
-}
-
-// awaitAnswer lets the hold last until Stripe has had its chance to answer,
-// and leaves a job for the end of the page.
-func (m *Market) awaitAnswer(ctx context.Context, tx pgx.Tx, r rental.Rental, want Purchase, p payment.Payment, now time.Time) error {
-	r.Email, r.GoLiveAt = &want.Email, want.GoLiveAt
-	fx := &effects{}
-	fx.jobAt(p.ExpiresAt.Add(m.rules.askAfter()), jobs.EndCheckout{Payment: int64(p.ID)})
-	longer, err := m.lengthen(ctx, tx, r.State, r, now.Add(minLease), fx)
-	if err != nil {
-		return err
-	}
-	if longer {
-		fx.event(about(r, ledger.HoldProlonged, ledger.System))
-	}
-	return m.write(ctx, tx, fx)
-}
-
-// lengthen writes a locked unpaid rental whose lease is to last at least until
-// then, but not longer than possession without payment may. It reports whether
-// the lease changed; whoever shows it must be told by an event then.
-func (m *Market) lengthen(ctx context.Context, tx pgx.Tx, from rental.State, r rental.Rental, until time.Time, fx *effects) (bool, error) {
-	until = earliest(until, r.CountedFrom.Add(m.rules.HoldMax))
-	if !until.After(*r.LeasedUntil) {
-		return false, rental.Write(ctx, tx, from, r)
-	}
-	r.LeasedUntil = &until
-	fx.jobAt(until, jobs.Settle{Rental: int64(r.ID), Why: jobs.HoldLapses})
-	return true, m.prolong(ctx, tx, from, r)
-}
-
 // askAfter is how long after the end of a page Stripe is asked what became of
 // it. Where our deadline is before Stripe's, the page is still open then and
 // nothing is waited for.
@@ -274,16 +181,23 @@ func (r Rules) askAfter() time.Duration {
 // page is what Stripe is asked for. It follows from the stored payment alone,
 // so that a repeat under the same key asks the very same.
 func (m *Market) page(r rental.Rental, p payment.Payment) gateway.Purchase {
-	weeks := fmt.Sprintf("%d weeks", p.Weeks)
-	if p.Weeks == 1 {
-		weeks = "1 week"
-	}
 	return gateway.Purchase{
 		IdempotencyKey: p.IdempotencyKey, PaymentKey: p.Key, RentalKey: r.Key,
-		Title:  fmt.Sprintf("%d x %d blocks at column %d, row %d for %s", r.Rect.W, r.Rect.H, r.Rect.X+1, r.Rect.Y+1, weeks),
+		Title:  fmt.Sprintf("%d x %d blocks at column %d, row %d for %s", r.Rect.W, r.Rect.H, r.Rect.X+1, r.Rect.Y+1, forWeeks(p)),
 		Amount: p.Amount.Amount, Currency: p.Amount.Currency, Email: p.Email,
 		ExpiresAt:  latest(p.ExpiresAt, p.CreatedAt.Add(stripeMinimum)),
 		SuccessURL: m.rentalURL(r) + "/return?session_id={CHECKOUT_SESSION_ID}",
 		CancelURL:  m.rentalURL(r),
 	}
+}
+
+func forWeeks(p payment.Payment) string {
+	more := ""
+	if p.Purpose != payment.New {
+		more = "more "
+	}
+	if p.Weeks == 1 {
+		return "1 " + more + "week"
+	}
+	return fmt.Sprintf("%d %sweeks", p.Weeks, more)
 }

@@ -121,21 +121,6 @@ func (m *Market) ended(ctx context.Context, e gateway.Event, end func(context.Co
 	return "ended", end(ctx, p.ID)
 }
 
-func (m *Market) disputed(ctx context.Context, e gateway.Event) (string, error) {
-	p, err := payment.ByIntent(ctx, m.pool, string(e.Object.Intent))
-	if payment.IsNotFound(err) {
-		return string(Foreign), nil
-	}
-	if err != nil {
-		return "", err
-	}
-	return "flagged", m.Report(ctx, Anomaly{
-		Kind: "dispute", Fact: "dispute:" + e.Object.ID, Rental: p.Rental, Payment: p.ID,
-		Message: fmt.Sprintf("A payment is disputed (%s, %s).", e.Object.Reason, e.Object.Status),
-		Action:  "Answer the dispute at Stripe.",
-	})
-}
-
 func (m *Market) enqueue(ctx context.Context, args ...jobs.Args) error {
 	return db.InTx(ctx, m.pool, "enqueue", func(ctx context.Context, tx pgx.Tx) error {
 		var rs []jobs.Request

@@ -11,6 +11,7 @@ import (
 	"tuval/internal/db"
 	"tuval/internal/fault"
 	"tuval/internal/gateway"
+	"tuval/internal/jobs"
 	"tuval/internal/ledger"
 	"tuval/internal/payment"
 	"tuval/internal/rental"
@@ -131,24 +132,29 @@ func (m *Market) askAndExpire(ctx context.Context, p payment.Payment, try int) (
 // stripePatience is by how much a lease is prolonged while Stripe is silent.
 const stripePatience = 10 * time.Minute
 
-// waitForStripe keeps the blocks of a checkout whose outcome is not known, to
-// at most the longest possession without payment. A lease that is over stays
-// over: somebody may be about to take the blocks.
+// waitForStripe keeps the blocks of a payment whose outcome is not known, as
+// long as such a lease may last. A lease that is over stays over: somebody may
+// be about to take the blocks. A rental that is live has a longer one.
 func (m *Market) waitForStripe(ctx context.Context, id rental.ID) error {
 	return db.InTx(ctx, m.pool, "wait for stripe", func(ctx context.Context, tx pgx.Tx) error {
-		r, now, err := lockNow(ctx, tx, id)
-		if err != nil || r.State != rental.Paying {
-			return err
-		}
-		if _, over := r.Next(now); over {
-			return nil
-		}
 		fx := &effects{}
-		longer, err := m.lengthen(ctx, tx, rental.Paying, r, now.Add(stripePatience), fx)
-		if err != nil || !longer {
+		r, now, err := lockNow(ctx, tx, id)
+		if err != nil {
 			return err
 		}
-		fx.event(about(r, ledger.HoldProlonged, ledger.System))
+		if r, err = m.catchUp(ctx, tx, r, now, fx); err != nil {
+			return err
+		}
+		if _, over := r.Next(now); over || r.State != rental.Paying && r.State != rental.Ended {
+			return m.write(ctx, tx, fx)
+		}
+		longer, err := m.lengthen(ctx, tx, r, r, now.Add(stripePatience), fx)
+		if err != nil {
+			return err
+		}
+		if longer {
+			fx.event(about(r, ledger.HoldProlonged, ledger.System))
+		}
 		return m.write(ctx, tx, fx)
 	})
 }
@@ -194,13 +200,54 @@ func (m *Market) endPayment(ctx context.Context, id payment.ID, end ending) erro
 		e := about(r, end.kind, ledger.Stripe)
 		e.Payment = int64(p.ID)
 		fx.event(e)
-		if r.State == rental.Paying && nothingLeft(ps, p.ID, now) {
-			if err := m.endRental(ctx, tx, r, end.why, now, fx); err != nil {
+		if nothingLeft(ps, p.ID, now) {
+			if err := m.afterPayment(ctx, tx, r, p, end.why, now, fx); err != nil {
 				return err
 			}
 		}
 		return m.write(ctx, tx, fx)
 	})
+}
+
+// afterPayment brings a rental to where it is without the payment that was not
+// paid: a checkout closes, more weeks give the lease back that they had.
+func (m *Market) afterPayment(ctx context.Context, tx pgx.Tx, r rental.Rental, p payment.Payment, why rental.Reason, now time.Time, fx *effects) error {
+	if why == rental.PaymentFailed {
+		m.mailNotPaid(r, p, fx)
+	}
+	if r.State == rental.Paying {
+		return m.endRental(ctx, tx, r, why, now, fx)
+	}
+	r, err := m.catchUp(ctx, tx, r, now, fx)
+	if err != nil || p.Purpose == payment.New {
+		return err
+	}
+	if r, err = m.giveLeaseBack(ctx, tx, r, now, fx); err != nil {
+		return err
+	}
+	_, err = m.settleLocked(ctx, tx, r, now, fx)
+	return err
+}
+
+// giveLeaseBack ends what a payment added to a lease. One that was over
+// before is over at this moment.
+func (m *Market) giveLeaseBack(ctx context.Context, tx pgx.Tx, r rental.Rental, now time.Time, fx *effects) (rental.Rental, error) {
+	was := r
+	var until time.Time
+	switch r.State {
+	case rental.Live:
+		until = r.EndsAt.Add(m.rules.RenewalWindow)
+	case rental.Ended:
+		until = latest(now, *r.ReservedUntil)
+		fx.jobAt(until, jobs.Settle{Rental: int64(r.ID), Why: jobs.RenewalCloses})
+	case rental.Held, rental.Paying, rental.Paid, rental.Closed:
+		return r, nil
+	}
+	if !until.Before(*r.LeasedUntil) {
+		return r, nil
+	}
+	r.LeasedUntil = &until
+	return r, m.prolong(ctx, tx, was, r)
 }
 
 // endRental closes a checkout that cannot be paid any more.
@@ -209,9 +256,6 @@ func (m *Market) endRental(ctx context.Context, tx pgx.Tx, r rental.Rental, why 
 	r, err := m.closing(ctx, tx, r, move, ledger.Stripe, fx)
 	if err != nil {
 		return err
-	}
-	if why == rental.PaymentFailed {
-		fx.mail(r, "payment failed", r.Key, notPaid(r, m.rentalURL(r)))
 	}
 	return release(ctx, tx, r)
 }

@@ -53,12 +53,12 @@ func (m *Market) Keep(ctx context.Context, who Who, key string, req Request) (He
 		if err := m.mayKeep(r, now); err != nil {
 			return Held{}, err
 		}
-		until := earliest(r.LeasedUntil.Add(m.rules.HoldTTL), r.CountedFrom.Add(m.rules.HoldMax))
+		was, until := r, earliest(r.LeasedUntil.Add(m.rules.HoldTTL), r.CountedFrom.Add(m.rules.HoldMax))
 		r.Kept, r.LeasedUntil = true, &until
 		fx := &effects{}
 		fx.event(about(r, ledger.HoldKept, ledger.Buyer))
 		fx.jobAt(until, jobs.Settle{Rental: int64(r.ID), Why: jobs.HoldLapses})
-		if err := m.prolong(ctx, tx, rental.Held, r); err != nil {
+		if err := m.prolong(ctx, tx, was, r); err != nil {
 			return Held{}, err
 		}
 		return m.held(r), m.write(ctx, tx, fx)
@@ -79,8 +79,8 @@ func (m *Market) mayKeep(r rental.Rental, now time.Time) error {
 
 // prolong writes a locked rental with a new lease and gives its blocks the
 // same.
-func (m *Market) prolong(ctx context.Context, tx pgx.Tx, from rental.State, r rental.Rental) error {
-	if err := rental.Write(ctx, tx, from, r); err != nil {
+func (m *Market) prolong(ctx context.Context, tx pgx.Tx, was, r rental.Rental) error {
+	if err := rental.Write(ctx, tx, was, r); err != nil {
 		return err
 	}
 	return turnstile.Extend(ctx, tx, lease(r), *r.LeasedUntil)

@@ -9,6 +9,7 @@ import (
 	"tuval/internal/creative"
 	"tuval/internal/db"
 	"tuval/internal/ledger"
+	"tuval/internal/money"
 	"tuval/internal/payment"
 	"tuval/internal/rental"
 )
@@ -21,7 +22,9 @@ type Detail struct {
 	Weeks      int // bought and not refunded in full
 	Payments   []payment.Payment
 	Refunds    []payment.Refund
+	Disputes   []payment.Dispute
 	Creatives  []creative.Creative // the newest first
+	ExtraPrice money.Money         // what a week more costs today; nothing when it cannot be sold
 	Events     []Event
 }
 
@@ -43,6 +46,21 @@ func (d Detail) OpenPayment() *payment.Payment {
 	}
 	return nil
 }
+
+// MayExtend reports whether weeks can be added now.
+func (d Detail) MayExtend() bool { return d.Rental.State == rental.Live && d.ExtraPrice.Amount > 0 }
+
+// MayRenew reports whether a renewal can be begun now.
+func (d Detail) MayRenew() bool {
+	return d.Rental.State == rental.Ended && d.Now.Before(*d.Rental.ReservedUntil) && d.ExtraPrice.Amount > 0
+}
+
+// MayWithdraw reports whether the buyer can still have all the money back.
+func (d Detail) MayWithdraw() bool { return mayWithdraw(d.Rental) }
+
+// MayCorrectContact reports whether the contact address can be changed: nobody
+// has confirmed it.
+func (d Detail) MayCorrectContact() bool { return mayCorrect(d.Rental) == nil }
 
 // Processing reports whether money for the rental is under way.
 func (d Detail) Processing() bool {
@@ -101,6 +119,7 @@ func (m *Market) lookTx(ctx context.Context, tx pgx.Tx, id rental.ID) (Detail, e
 	}
 	d.Rental = d.Rental.At(d.Now, m.terms())
 	d.CheckoutBy = m.rules.checkoutBy(d.Rental.CountedFrom)
+	d.ExtraPrice, _ = m.price(d.Rental.Rect) // the rules may have changed so that it cannot be sold any more
 	if d.Payments, err = payment.OfRental(ctx, tx, id); err != nil {
 		return d, err
 	}
@@ -111,11 +130,10 @@ func (m *Market) lookTx(ctx context.Context, tx pgx.Tx, id rental.ID) (Detail, e
 	if d.Refunds, err = payment.RefundsOf(ctx, tx, ids...); err != nil {
 		return d, err
 	}
-	for _, p := range d.Payments {
-		if p.Outcome != nil && *p.Outcome == payment.Applied && payment.LeftOf(p, d.Refunds) > 0 {
-			d.Weeks += p.Weeks
-		}
+	if d.Disputes, err = payment.DisputesOf(ctx, tx, ids...); err != nil {
+		return d, err
 	}
+	d.Weeks = paidWeeks(d.Payments)
 	if d.Creatives, err = creative.OfRental(ctx, tx, id); err != nil {
 		return d, err
 	}
@@ -141,7 +159,7 @@ func history(ctx context.Context, tx pgx.Tx, id rental.ID) ([]Event, error) {
 // no answer changes nothing.
 func (m *Market) Return(ctx context.Context, who Who, key string) error {
 	r, err := m.mine(ctx, key, who.Viewer)
-	if err != nil || r.PaidAt != nil {
+	if err != nil {
 		return err
 	}
 	ps, err := payment.OfRental(ctx, m.pool, r.ID)

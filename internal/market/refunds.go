@@ -19,8 +19,9 @@ import (
 
 // refund writes a refund of ours and leaves the job that makes it. It takes
 // effect now; should Stripe refuse it later, the ledger is corrected and an
-// admin is told.
-func (m *Market) refund(ctx context.Context, tx pgx.Tx, p payment.Payment, amount int64, why string, fx *effects) error {
+// admin is told. It reports whether a payment that counted has gone back in
+// full by it: then its weeks are to be taken back.
+func (m *Market) refund(ctx context.Context, tx pgx.Tx, p payment.Payment, amount int64, why, actor string, fx *effects) (unwound bool, err error) {
 	back := p.Amount
 	back.Amount = amount
 	r, err := payment.InsertRefund(ctx, tx, payment.Refund{
@@ -28,16 +29,26 @@ func (m *Market) refund(ctx context.Context, tx pgx.Tx, p payment.Payment, amoun
 		IdempotencyKey: refundKey(),
 	})
 	if err != nil {
-		return err
+		return false, err
 	}
-	fx.event(refundEvent(p, r, ledger.RefundMade, -amount, ledger.System))
+	fx.event(refundEvent(p, r, ledger.RefundMade, -amount, actor))
 	fx.job(jobs.MakeRefund{Refund: int64(r.ID)})
-	return nil
+	return unwind(ctx, tx, p)
+}
+
+// unwind notes that a payment has gone back in full, if it has. It reports true
+// once.
+func unwind(ctx context.Context, tx pgx.Tx, p payment.Payment) (bool, error) {
+	rs, err := payment.RefundsOf(ctx, tx, p.ID)
+	if err != nil || payment.LeftOf(p, rs) > 0 {
+		return false, err
+	}
+	return payment.Unwind(ctx, tx, p.ID)
 }
 
 // refundAll refunds what is left of every payment whose weeks were given, and
 // returns the sum in minor units.
-func (m *Market) refundAll(ctx context.Context, tx pgx.Tx, ps []payment.Payment, why string, fx *effects) (int64, error) {
+func (m *Market) refundAll(ctx context.Context, tx pgx.Tx, ps []payment.Payment, why, actor string, fx *effects) (int64, error) {
 	total := int64(0)
 	for _, p := range ps {
 		if p.Outcome == nil || *p.Outcome != payment.Applied {
@@ -51,7 +62,7 @@ func (m *Market) refundAll(ctx context.Context, tx pgx.Tx, ps []payment.Payment,
 		if left <= 0 {
 			continue
 		}
-		if err := m.refund(ctx, tx, p, left, why, fx); err != nil {
+		if _, err := m.refund(ctx, tx, p, left, why, actor, fx); err != nil {
 			return 0, err
 		}
 		total += left
@@ -218,6 +229,6 @@ func outstanding(ctx context.Context, tx pgx.Tx, p payment.Payment, r payment.Re
 	return reportTx(ctx, tx, Anomaly{
 		Kind: "refund failed", Fact: "refund failed:" + r.Key, Rental: p.Rental, Payment: p.ID, Refund: r.ID,
 		Message: fmt.Sprintf("A refund of %s did not go through (%s).", r.Amount, why),
-		Action:  "Pay the buyer back another way, or refund again.",
+		Action:  "Refund again, or pay the buyer back another way.", Remedy: RefundAgain,
 	})
 }

@@ -133,17 +133,14 @@ func (m *Market) start(ctx context.Context, tx pgx.Tx, r rental.Rental, now time
 	if err != nil {
 		return r, err
 	}
-	weeks, err := paidWeeks(ctx, tx, ps)
-	if err != nil {
-		return r, err
-	}
+	weeks := paidWeeks(ps)
 	from := now
 	if r.GoLiveAt != nil {
 		from = latest(now, *r.GoLiveAt)
 	}
 	ends := from.Add(time.Duration(weeks) * week)
 	until := ends.Add(m.rules.RenewalWindow)
-	was := r.State
+	was := r
 	r.LiveFrom, r.EndsAt, r.LeasedUntil = &from, &ends, &until
 	e := about(r, ledger.RentalApproved, ledger.System)
 	e.EffectiveAt = from
@@ -155,26 +152,19 @@ func (m *Market) start(ctx context.Context, tx pgx.Tx, r rental.Rental, now time
 	} else {
 		fx.jobAt(from, jobs.Settle{Rental: int64(r.ID), Why: jobs.GoesLive})
 	}
-	fx.jobAt(ends, jobs.Settle{Rental: int64(r.ID), Why: jobs.Ends})
+	m.endDeadlines(r, now, fx)
 	return r, m.prolong(ctx, tx, was, r)
 }
 
 // paidWeeks are the weeks that were bought and not refunded in full.
-func paidWeeks(ctx context.Context, q db.Querier, ps []payment.Payment) (int, error) {
+func paidWeeks(ps []payment.Payment) int {
 	weeks := 0
 	for _, p := range ps {
-		if p.Outcome == nil || *p.Outcome != payment.Applied {
-			continue
-		}
-		rs, err := payment.RefundsOf(ctx, q, p.ID)
-		if err != nil {
-			return 0, err
-		}
-		if payment.LeftOf(p, rs) > 0 {
+		if p.Counts() {
 			weeks += p.Weeks
 		}
 	}
-	return weeks, nil
+	return weeks
 }
 
 // Reviews lists the revisions that wait, the one whose window closes first

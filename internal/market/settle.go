@@ -11,7 +11,6 @@ import (
 	"tuval/internal/db"
 	"tuval/internal/jobs"
 	"tuval/internal/ledger"
-	"tuval/internal/mailtext"
 	"tuval/internal/payment"
 	"tuval/internal/rental"
 	"tuval/internal/turnstile"
@@ -65,33 +64,51 @@ func release(ctx context.Context, tx pgx.Tx, r rental.Rental) error {
 // age applies time to a locked rental, all but its blocks: a takeover empties
 // those itself.
 func (m *Market) age(ctx context.Context, tx pgx.Tx, r rental.Rental, now time.Time, fx *effects) (rental.Rental, error) {
+	was := r.State
+	r, err := m.catchUp(ctx, tx, r, now, fx)
+	if err != nil {
+		return r, err
+	}
+	move, due := r.Next(now)
+	if !due {
+		return r, nil
+	}
+	if move.Reason == rental.NotRenewed && was != rental.Ended {
+		m.mailOver(r, fx) // nobody could tell the renter in time that it ended
+	}
+	return m.closing(ctx, tx, r, move, ledger.System, fx)
+}
+
+// catchUp applies to a locked rental what time has made due short of closing
+// it: it goes live and it ends.
+func (m *Market) catchUp(ctx context.Context, tx pgx.Tx, r rental.Rental, now time.Time, fx *effects) (rental.Rental, error) {
 	for {
 		move, due := r.Next(now)
-		if !due {
+		if !due || move.To == rental.Closed {
 			return r, nil
 		}
 		var err error
-		if move.To == rental.Closed {
-			r, err = m.closing(ctx, tx, r, move, ledger.System, fx)
-		} else {
-			r, err = m.turning(ctx, tx, r, move, fx)
-		}
-		if err != nil {
+		if r, err = m.turning(ctx, tx, r, move, now, fx); err != nil {
 			return r, err
 		}
 	}
 }
 
-// turning goes live or ends.
-func (m *Market) turning(ctx context.Context, tx pgx.Tx, r rental.Rental, move rental.Move, fx *effects) (rental.Rental, error) {
+// turning goes live or ends. What is past already when it is written down is
+// mailed to nobody.
+func (m *Market) turning(ctx context.Context, tx pgx.Tx, r rental.Rental, move rental.Move, now time.Time, fx *effects) (rental.Rental, error) {
 	after := r.After(move, m.terms())
-	if err := rental.Write(ctx, tx, r.State, after); err != nil {
+	if err := rental.Write(ctx, tx, r, after); err != nil {
 		return r, err
 	}
 	kind := ledger.RentalLive
 	if move.To == rental.Ended {
 		kind = ledger.RentalEnded
 		fx.jobAt(*after.LeasedUntil, jobs.Settle{Rental: int64(r.ID), Why: jobs.RenewalCloses})
+		m.remindOfClosing(after, now, fx)
+		m.mailEnded(after, now, fx)
+	} else {
+		m.mailLive(after, now, fx)
 	}
 	e := about(r, kind, ledger.System)
 	e.EffectiveAt = move.At
@@ -103,7 +120,7 @@ func (m *Market) turning(ctx context.Context, tx pgx.Tx, r rental.Rental, move r
 // that waits, the money that must go back, the payment page that must end.
 func (m *Market) closing(ctx context.Context, tx pgx.Tx, r rental.Rental, move rental.Move, actor string, fx *effects) (rental.Rental, error) {
 	after := r.After(move, m.terms())
-	if err := rental.Write(ctx, tx, r.State, after); err != nil {
+	if err := rental.Write(ctx, tx, r, after); err != nil {
 		return r, err
 	}
 	if r.PaidAt != nil {
@@ -139,15 +156,11 @@ func (m *Market) closingMoney(ctx context.Context, tx pgx.Tx, r rental.Rental, r
 	if reason != rental.Unapproved {
 		return nil
 	}
-	total, err := m.refundAll(ctx, tx, ps, payment.ReasonUnapproved, fx)
+	total, err := m.refundAll(ctx, tx, ps, payment.ReasonUnapproved, ledger.System, fx)
 	if err != nil {
 		return err
 	}
-	back := r.PricePerWeek
-	back.Amount = total
-	fx.mail(r, "cancelled", r.Key, mailtext.Cancelled(mailtext.Cancellation{
-		RentalURL: m.rentalURL(r), Rect: r.Rect, Cause: mailtext.Unapproved, Refund: &back, Receipt: lastPaid(ps),
-	}))
+	m.mailUnapproved(r, ps, total, fx)
 	return nil
 }
 

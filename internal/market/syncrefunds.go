@@ -11,9 +11,7 @@ import (
 	"tuval/internal/gateway"
 	"tuval/internal/ident"
 	"tuval/internal/ledger"
-	"tuval/internal/mailtext"
 	"tuval/internal/payment"
-	"tuval/internal/rental"
 )
 
 // SyncRefunds books what Stripe lists as the refunds of a payment, each once:
@@ -58,11 +56,12 @@ func (m *Market) syncTx(ctx context.Context, tx pgx.Tx, p payment.Payment, list 
 	if err := m.giveWay(ctx, tx, p, known, list, fx); err != nil {
 		return err
 	}
-	if known, err = payment.RefundsOf(ctx, tx, p.ID); err != nil {
+	unwound, err := unwind(ctx, tx, p)
+	if err != nil {
 		return err
 	}
-	if payment.LeftOf(p, known) <= 0 {
-		if err := m.refundedInFull(ctx, tx, r, p, ps, now, fx); err != nil {
+	if unwound {
+		if err := m.takeBack(ctx, tx, r, p, ps, now, ledger.Stripe, "", fx); err != nil {
 			return err
 		}
 	}
@@ -138,30 +137,8 @@ func (m *Market) refundRest(ctx context.Context, tx pgx.Tx, p payment.Payment, w
 	if left <= 0 {
 		return nil
 	}
-	return m.refund(ctx, tx, p, left, why, fx)
-}
-
-// refundedInFull closes the rental of a first payment that went back whole,
-// and sends back what is left of its other payments.
-func (m *Market) refundedInFull(ctx context.Context, tx pgx.Tx, r rental.Rental, p payment.Payment, ps []payment.Payment, now time.Time, fx *effects) error {
-	applied := p.Outcome != nil && *p.Outcome == payment.Applied
-	if !applied || p.Purpose != payment.New || r.State == rental.Closed {
-		return nil
-	}
-	total, err := m.refundAll(ctx, tx, others(ps, p.ID), payment.ReasonClosed, fx)
-	if err != nil {
-		return err
-	}
-	move := rental.Move{To: rental.Closed, Reason: rental.Refunded, At: now}
-	if r, err = m.closing(ctx, tx, r, move, ledger.Stripe, fx); err != nil {
-		return err
-	}
-	back := p.Amount
-	back.Amount += total
-	fx.mail(r, "cancelled", r.Key, mailtext.Cancelled(mailtext.Cancellation{
-		RentalURL: m.rentalURL(r), Rect: r.Rect, Cause: mailtext.RefundedAway, Refund: &back, Receipt: p.Key,
-	}))
-	return release(ctx, tx, r)
+	_, err = m.refund(ctx, tx, p, left, why, ledger.System, fx)
+	return err
 }
 
 func others(ps []payment.Payment, but payment.ID) []payment.Payment {

@@ -97,7 +97,7 @@ func (w *world) workOne(ctx context.Context, m *market.Market) (bool, error) {
 func do(ctx context.Context, m *market.Market, j job) error {
 	var a struct {
 		Rental, Payment, Refund, Area int64
-		Event                         string
+		Event, Why                    string
 		Intent                        string `json:"payment_intent"`
 	}
 	if err := json.Unmarshal(j.Args, &a); err != nil {
@@ -106,6 +106,8 @@ func do(ctx context.Context, m *market.Market, j job) error {
 	switch j.Kind {
 	case "settle":
 		return m.Settle(ctx, rental.ID(a.Rental))
+	case "remind":
+		return m.Remind(ctx, rental.ID(a.Rental), a.Why)
 	case "end_checkout":
 		return m.EndCheckout(ctx, payment.ID(a.Payment), j.Attempt)
 	case "expire_session":

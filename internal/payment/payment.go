@@ -63,13 +63,23 @@ type Payment struct {
 	PaymentIntent  *string
 	EndedAt        *time.Time
 	PaidAt         *time.Time
+	UnwoundAt      *time.Time // when it had gone back in full
 }
 
-// SamePurchase reports whether a request for these weeks, address and start
-// would buy what this payment already offers.
-func (p Payment) SamePurchase(weeks int, email string, goLive *time.Time) bool {
-	sameStart := p.GoLiveAt == nil && goLive == nil || p.GoLiveAt != nil && goLive != nil && p.GoLiveAt.Equal(*goLive)
-	return p.Weeks == weeks && p.Email == email && sameStart
+// Counts reports whether the payment's weeks are the rental's: they were given
+// and have not gone back.
+func (p Payment) Counts() bool {
+	return p.Outcome != nil && *p.Outcome == Applied && p.UnwoundAt == nil
+}
+
+// Unfinished reports whether money for it may still come without being late.
+func (p Payment) Unfinished() bool { return p.State == Open || p.State == Processing }
+
+// SamePurchase reports whether both offer the same: purpose, weeks, address,
+// start and price.
+func (p Payment) SamePurchase(q Payment) bool {
+	sameStart := p.GoLiveAt == nil && q.GoLiveAt == nil || p.GoLiveAt != nil && q.GoLiveAt != nil && p.GoLiveAt.Equal(*q.GoLiveAt)
+	return p.Purpose == q.Purpose && p.Weeks == q.Weeks && p.Email == q.Email && p.Amount == q.Amount && sameStart
 }
 
 // RepeatFor is how long a call that got no answer may be repeated with its
@@ -111,4 +121,6 @@ const (
 	ReasonClosed      = "rental_closed"
 	ReasonUnapproved  = "unapproved"
 	ReasonAtDashboard = "dashboard"
+	ReasonTooLate     = "too_late"
+	ReasonWithdrawn   = "withdrawn"
 )

@@ -32,18 +32,26 @@ func TestSamePurchase(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2027, 1, 2, 3, 0, 0, 0, time.UTC)
 	elsewhere, later := at.In(time.FixedZone("India", 19800)), at.Add(time.Hour)
-	p, q := payment.Payment{Weeks: 2, Email: "a@b"}, payment.Payment{Weeks: 2, Email: "a@b", GoLiveAt: &at}
+	p := payment.Payment{Purpose: payment.New, Weeks: 2, Email: "a@b", Amount: money.Money{Amount: 5, Currency: "usd"}}
+	with := func(change func(*payment.Payment)) payment.Payment {
+		q := p
+		change(&q)
+		return q
+	}
+	q := with(func(q *payment.Payment) { q.GoLiveAt = &at })
 	for name, c := range map[string]struct {
 		same bool
 		want bool
 	}{
-		"the same":         {p.SamePurchase(2, "a@b", nil), true},
-		"other weeks":      {p.SamePurchase(3, "a@b", nil), false},
-		"another address":  {p.SamePurchase(2, "c@d", nil), false},
-		"a start":          {p.SamePurchase(2, "a@b", &at), false},
-		"no start":         {q.SamePurchase(2, "a@b", nil), false},
-		"the same instant": {q.SamePurchase(2, "a@b", &elsewhere), true},
-		"another start":    {q.SamePurchase(2, "a@b", &later), false},
+		"the same":         {p.SamePurchase(p), true},
+		"other weeks":      {p.SamePurchase(with(func(q *payment.Payment) { q.Weeks = 3 })), false},
+		"another purpose":  {p.SamePurchase(with(func(q *payment.Payment) { q.Purpose = payment.Extend })), false},
+		"another price":    {p.SamePurchase(with(func(q *payment.Payment) { q.Amount.Amount = 6 })), false},
+		"another address":  {p.SamePurchase(with(func(q *payment.Payment) { q.Email = "c@d" })), false},
+		"a start":          {p.SamePurchase(q), false},
+		"no start":         {q.SamePurchase(p), false},
+		"the same instant": {q.SamePurchase(with(func(q *payment.Payment) { q.GoLiveAt = &elsewhere })), true},
+		"another start":    {q.SamePurchase(with(func(q *payment.Payment) { q.GoLiveAt = &later })), false},
 	} {
 		if c.same != c.want {
 			t.Errorf("%s: %v", name, c.same)

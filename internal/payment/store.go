@@ -13,13 +13,13 @@ import (
 )
 
 const columns = `id, key, rental_id, purpose, weeks, amount, currency, state, outcome, idempotency_key, email,
-	go_live_at, created_at, expires_at, session_id, session_url, payment_intent, ended_at, paid_at`
+	go_live_at, created_at, expires_at, session_id, session_url, payment_intent, ended_at, paid_at, unwound_at`
 
 func scan(row pgx.CollectableRow) (Payment, error) {
 	var p Payment
 	err := row.Scan(&p.ID, &p.Key, &p.Rental, &p.Purpose, &p.Weeks, &p.Amount.Amount, &p.Amount.Currency,
 		&p.State, &p.Outcome, &p.IdempotencyKey, &p.Email, &p.GoLiveAt, &p.CreatedAt, &p.ExpiresAt,
-		&p.SessionID, &p.SessionURL, &p.PaymentIntent, &p.EndedAt, &p.PaidAt)
+		&p.SessionID, &p.SessionURL, &p.PaymentIntent, &p.EndedAt, &p.PaidAt, &p.UnwoundAt)
 	return p, err
 }
 
@@ -155,6 +155,13 @@ func Learn(ctx context.Context, q db.Querier, id ID, session, intent string) err
 		return db.Explain("payment: learn", err)
 	}
 	return nil
+}
+
+// Unwind notes that a payment whose weeks were given has gone back in full, once.
+// It reports false when it had before, or gave nothing.
+func Unwind(ctx context.Context, tx pgx.Tx, id ID) (bool, error) {
+	const sql = `UPDATE payments SET unwound_at = now() WHERE id = $1 AND outcome = 'applied' AND unwound_at IS NULL`
+	return changed(ctx, tx, "unwind", sql, id)
 }
 
 func changed(ctx context.Context, tx pgx.Tx, op, sql string, args ...any) (bool, error) {

@@ -3,6 +3,7 @@ package rental
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -171,16 +172,20 @@ func Insert(ctx context.Context, tx pgx.Tx, n New) (Rental, error) {
 }
 
 // Write stores what a transition made of a locked rental, only if it is still
-// in the state the transition started from. It returns a conflict otherwise.
-func Write(ctx context.Context, tx pgx.Tx, from State, r Rental) error {
+// in the state the transition started from. It returns a conflict otherwise,
+// and an internal error for an arrow that the machine has not.
+func Write(ctx context.Context, tx pgx.Tx, was, r Rental) error {
+	if !May(was, r) {
+		return fmt.Errorf("rental: %d cannot turn from %s to %s", r.ID, was.State, r.State)
+	}
 	const sql = `
 		UPDATE rentals SET state = @state, closed_reason = @reason, kept = @kept, leased_until = @leased_until,
 		       email = @email, go_live_at = @go_live_at, paid_at = @paid_at, approve_by = @approve_by,
 		       live_from = @live_from, ends_at = @ends_at, reserved_until = @reserved_until, hidden = @hidden,
 		       closed_at = @closed_at
-		WHERE id = @id AND state = @from`
+		WHERE id = @id AND state = @from AND closed_reason IS NOT DISTINCT FROM @from_reason`
 	tag, err := tx.Exec(ctx, sql, pgx.NamedArgs{
-		"id": r.ID, "from": from, "state": r.State, "reason": r.ClosedReason, "kept": r.Kept,
+		"id": r.ID, "from": was.State, "from_reason": was.ClosedReason, "state": r.State, "reason": r.ClosedReason, "kept": r.Kept,
 		"leased_until": r.LeasedUntil, "email": r.Email, "go_live_at": r.GoLiveAt, "paid_at": r.PaidAt,
 		"approve_by": r.ApproveBy, "live_from": r.LiveFrom, "ends_at": r.EndsAt,
 		"reserved_until": r.ReservedUntil, "hidden": r.Hidden, "closed_at": r.ClosedAt,

@@ -36,6 +36,9 @@ func (d Deps) consumers() *river.Workers {
 	}))
 	river.AddWorker(w, work(d.applyEvent))
 	river.AddWorker(w, work(d.syncRefunds))
+	river.AddWorker(w, work(func(ctx context.Context, j *river.Job[jobs.Remind]) error {
+		return d.Market.Remind(ctx, rental.ID(j.Args.Rental), j.Args.Why)
+	}))
 	river.AddWorker(w, work(d.sendMail))
 	river.AddWorker(w, work(d.upkeep))
 	return w

@@ -38,7 +38,8 @@ func (m mourner) bury(ctx context.Context, job *rivertype.JobRow, err error) {
 	a := market.Anomaly{
 		Kind: "job dead", Fact: fmt.Sprintf("job:%d", job.ID),
 		Message: fmt.Sprintf("Job %d (%s) was given up after %d attempts. See the job for its last error.", job.ID, job.Kind, job.Attempt),
-		Action:  "Look at the job under Jobs, mend the cause and retry it there.",
+		Action:  "Look at the job under Jobs, mend the cause, then try it again.",
+		Remedy:  market.RetryJob, Job: job.ID,
 	}
 	if reportErr := m.Market.Report(ctx, a); reportErr != nil {
 		m.Log.ErrorContext(ctx, "dead job not reported", "job", job.ID, "error", reportErr, "cause", err)

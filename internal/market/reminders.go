@@ -1,0 +1,137 @@
+package market
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"tuval/internal/creative"
+	"tuval/internal/db"
+	"tuval/internal/jobs"
+	"tuval/internal/payment"
+	"tuval/internal/rental"
+)
+
+// reminder is a mail before a deadline: how long before, and how long before
+// it the next word about the same deadline comes, which makes this one stale.
+type reminder struct {
+	why    string
+	before time.Duration
+	stale  time.Duration
+}
+
+const day = 24 * time.Hour
+
+// The reminders of the three deadlines that a renter should not miss.
+func approvalReminders() []reminder {
+	return []reminder{{"7 days to the approval deadline", 7 * day, 2 * day}, {"2 days to the approval deadline", 2 * day, 0}}
+}
+
+func endReminders() []reminder {
+	return []reminder{{"7 days to the end", 7 * day, day}, {"24 hours to the end", day, 0}}
+}
+
+func closingReminders() []reminder {
+	return []reminder{{"12 hours to renew", 12 * time.Hour, 0}}
+}
+
+// spread is by how much reminders of one instant are drawn apart, so that the
+// rentals sold by the week end do not all write at once.
+const spread = 10 * time.Minute
+
+// remind leaves the jobs of a deadline's reminders, those that are still to come.
+func remind(r rental.Rental, deadline, now time.Time, all []reminder, fx *effects) {
+	for _, w := range all {
+		at := deadline.Add(-w.before)
+		if at.After(now) {
+			fx.jobAt(at.Add(rand.N(min(spread, w.before/4))), jobs.Remind{Rental: int64(r.ID), Why: w.why})
+		}
+	}
+}
+
+// firstDeadlines leaves the jobs of a rental that was just paid.
+func (m *Market) firstDeadlines(r rental.Rental, now time.Time, fx *effects) {
+	fx.jobAt(*r.ApproveBy, jobs.Settle{Rental: int64(r.ID), Why: jobs.ApprovalCloses})
+	remind(r, *r.ApproveBy, now, approvalReminders(), fx)
+}
+
+// endDeadlines leaves the jobs of a rental whose end is fixed or has moved.
+// Those of its old end find nothing to do.
+func (m *Market) endDeadlines(r rental.Rental, now time.Time, fx *effects) {
+	fx.jobAt(*r.EndsAt, jobs.Settle{Rental: int64(r.ID), Why: jobs.Ends})
+	remind(r, *r.EndsAt, now, endReminders(), fx)
+}
+
+func (m *Market) remindOfClosing(r rental.Rental, now time.Time, fx *effects) {
+	remind(r, *r.ReservedUntil, now, closingReminders(), fx)
+}
+
+// due reports whether it is this reminder's time: not earlier, as after an
+// extension, and not when the next word is due already or the deadline past,
+// as after an outage.
+func (w reminder) due(deadline, now time.Time) bool {
+	left := deadline.Sub(now)
+	return left <= w.before && left > w.stale
+}
+
+// Remind mails a renter before a deadline, if it still lies ahead and there
+// still is something to do about it. A job.
+func (m *Market) Remind(ctx context.Context, id rental.ID, why string) error {
+	return db.InTx(ctx, m.pool, "remind", func(ctx context.Context, tx pgx.Tx) error {
+		fx := &effects{}
+		r, now, err := lockNow(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		r = r.At(now, m.terms())
+		if err := m.remindTx(ctx, tx, r, now, why, fx); err != nil {
+			return err
+		}
+		return m.write(ctx, tx, fx)
+	})
+}
+
+func (m *Market) remindTx(ctx context.Context, tx pgx.Tx, r rental.Rental, now time.Time, why string, fx *effects) error {
+	ps, err := payment.OfRental(ctx, tx, r.ID)
+	if err != nil {
+		return err
+	}
+	// Once for each end: a word about the end before the extension is another.
+	fact := fmt.Sprintf("%s:%s:%d", why, r.Key, counting(ps))
+	switch {
+	case r.State == rental.Paid && r.LiveFrom == nil && fits(approvalReminders(), why, *r.ApproveBy, now):
+		cs, err := creative.OfRental(ctx, tx, r.ID)
+		if err != nil {
+			return err
+		}
+		m.mailUpload(r, cs, fact, fx)
+	case r.State == rental.Live && fits(endReminders(), why, *r.EndsAt, now):
+		m.mailEndsSoon(r, fact, fx)
+	case r.State == rental.Ended && fits(closingReminders(), why, *r.ReservedUntil, now):
+		m.mailClosesSoon(r, fact, fx)
+	}
+	return nil
+}
+
+func fits(all []reminder, why string, deadline, now time.Time) bool {
+	for _, w := range all {
+		if w.why == why {
+			return w.due(deadline, now)
+		}
+	}
+	return false
+}
+
+// counting is how many payments of the rental count.
+func counting(ps []payment.Payment) int {
+	n := 0
+	for _, p := range ps {
+		if p.Counts() {
+			n++
+		}
+	}
+	return n
+}
