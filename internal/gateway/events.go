@@ -2,7 +2,9 @@ package gateway
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/stripe/stripe-go/v76/webhook"
@@ -58,13 +60,31 @@ func (r *reference) UnmarshalJSON(b []byte) error {
 // tolerance is how old a signature may be.
 const tolerance = 5 * time.Minute
 
+var (
+	// ErrClock says that the signature is right but its time is not ours: the
+	// clock of this server is wrong, or the delivery is a very old copy.
+	ErrClock = errors.New("the signature is right, but too old by our clock")
+	// ErrSecret says that a signature is well made with a secret we do not
+	// know: a wrong one is configured, or somebody tries.
+	ErrSecret = errors.New("the signature was not made with a configured secret")
+)
+
 // Verify checks the signature over the raw bytes against each secret and
-// reads the event, of any API version. Everything else is Malformed.
+// reads the event, of any API version. Everything else is Malformed; it wraps
+// ErrClock or ErrSecret when the delivery looks like one of Stripe's.
 func Verify(payload []byte, header string, secrets []string) (Event, error) {
 	var last error
 	for _, secret := range secrets {
-		if last = webhook.ValidatePayloadWithTolerance(payload, header, secret, tolerance); last == nil {
+		err := webhook.ValidatePayloadWithTolerance(payload, header, secret, tolerance)
+		if err == nil {
 			return Parse(payload)
+		}
+		if genuine := webhook.ValidatePayloadIgnoringTolerance(payload, header, secret); genuine == nil {
+			last = fmt.Errorf("%w: %w", ErrClock, err)
+			break
+		}
+		if last = err; errors.Is(err, webhook.ErrNoValidSignature) {
+			last = fmt.Errorf("%w: %w", ErrSecret, err)
 		}
 	}
 	return Event{}, fault.New(fault.Malformed, "The signature does not match.").Because(last)
@@ -93,13 +113,15 @@ func Parse(payload []byte) (Event, error) {
 	return out, nil
 }
 
-// Handled reports whether events of this type change anything here.
-func Handled(kind string) bool {
-	switch kind {
-	case "checkout.session.completed", "checkout.session.expired", "checkout.session.async_payment_succeeded",
+// handled are the types of events that change anything here: at most 20, as
+// many as Stripe's list of events filters by.
+func handled() []string {
+	return []string{
+		"checkout.session.completed", "checkout.session.expired", "checkout.session.async_payment_succeeded",
 		"checkout.session.async_payment_failed", "payment_intent.succeeded", "charge.refunded", "refund.created",
-		"refund.updated", "refund.failed", "charge.refund.updated", "charge.dispute.created", "charge.dispute.closed":
-		return true
+		"refund.updated", "refund.failed", "charge.refund.updated", "charge.dispute.created", "charge.dispute.closed",
 	}
-	return false
 }
+
+// Handled reports whether events of this type change anything here.
+func Handled(kind string) bool { return slices.Contains(handled(), kind) }

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -177,4 +178,28 @@ func FuzzVerify(f *testing.F) {
 			t.Errorf("let in without an id: %+v", e)
 		}
 	})
+}
+
+// A refusal tells a wrong clock from a wrong secret, and both from anything
+// that is no delivery.
+func TestRefusalsHaveReasons(t *testing.T) {
+	t.Parallel()
+	const known, other = "whsec_known", "whsec_other"
+	body := payload(t, "completed_paid")
+	now, old := time.Now(), time.Now().Add(-6*time.Minute)
+	for name, c := range map[string]struct {
+		header        string
+		clock, secret bool
+	}{
+		"late by our clock": {header(old, signature(body, known, old)), true, false},
+		"another secret":    {header(now, signature(body, other, now)), false, true},
+		"both":              {header(old, signature(body, other, old)), false, false},
+		"not signed":        {"", false, false},
+		"nonsense":          {"hello", false, false},
+	} {
+		_, err := gateway.Verify(body, c.header, []string{"whsec_first", known})
+		if fault.As(err).Kind != fault.Malformed || errors.Is(err, gateway.ErrClock) != c.clock || errors.Is(err, gateway.ErrSecret) != c.secret {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }
