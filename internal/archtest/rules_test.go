@@ -30,9 +30,10 @@ func tuval() rules {
 			{"kernel", []string{"internal/compose", "internal/db", "internal/config", "internal/telemetry", "internal/mailtext", "internal/localpg", "migrations", "static"}},
 			{"what every transition needs", []string{"internal/turnstile", "internal/ledger", "internal/jobs", "internal/mail", "internal/gateway", "internal/session", "internal/limits"}},
 			{"aggregates", []string{"internal/rental", "internal/payment", "internal/creative", "internal/account", "internal/capacity", "internal/match"}},
-			{"use cases", []string{"internal/market", "internal/board", "internal/check", "internal/racelab", "internal/stripesim"}},
+			{"use cases", []string{"internal/market", "internal/board", "internal/check", "internal/racelab", "internal/stripesim", "internal/workflow"}},
 			{"consumers", []string{"internal/workers", "internal/age"}},
 			{"pages", []string{"views"}},
+			{"pages from facts", []string{"internal/workflow/drawn"}},
 			{"stories of pages", []string{"views/stories"}},
 			{"parts of web", []string{"web/..."}},
 			{"web", []string{"web", "web/api"}},
@@ -49,7 +50,7 @@ func tuval() rules {
 		importers: map[string][]string{
 			"web":              {"internal/app", "cmd/tuval"},
 			"web/api":          {"internal/app", "cmd/tuval"},
-			"views":            {"views/stories", "web/..."},
+			"views":            {"views/stories", "web/...", "internal/workflow/drawn"},
 			"internal/workers": {"internal/app", "cmd/tuval"},
 			"internal/app":     {"cmd/tuval", "internal/bench", "internal/e2e"}, // the latter in its tests
 			"internal/testdb":  {},                                              // tests only
@@ -58,7 +59,7 @@ func tuval() rules {
 			"github.com/stripe/stripe-go/...": {"internal/gateway", "internal/stripesim"},
 			"github.com/pressly/goose/...":    {"migrations"},
 		},
-		pure: []string{"internal/fault", "internal/grid", "internal/money", "internal/text", "internal/link"},
+		pure: []string{"internal/fault", "internal/grid", "internal/money", "internal/text", "internal/link", "internal/workflow"},
 		impure: []string{
 			"context", "os", "os/...", "net", "net/http", "net/http/...", "log", "log/...", "syscall",
 			"database/sql", "database/sql/...", "github.com/jackc/...", "math/rand", "math/rand/...", "crypto/rand",
@@ -67,7 +68,7 @@ func tuval() rules {
 			"internal/fault", "internal/grid", "internal/money", "internal/text", "internal/link",
 			"internal/turnstile", "internal/ledger", "internal/jobs",
 			"internal/rental", "internal/payment", "internal/creative", "internal/capacity", "internal/match",
-			"internal/market",
+			"internal/market", "internal/workflow",
 		},
 		envReaders: []string{"internal/config", "internal/localpg", "internal/testdb", "internal/testdb/with", "cmd/tuval"},
 	}

@@ -1,0 +1,56 @@
+package workflow
+
+import (
+	"strings"
+
+	"tuval/internal/payment"
+)
+
+// release is the end of the lease. Where the rental closed before its time,
+// that leads from the last thing that happened.
+func (d *drawing) release() {
+	r, end := d.Rental, d.main
+	s := Step{Kind: Release, State: Waiting, Due: r.LeasedUntil, Fixed: true}
+	if d.closed() {
+		s.State, s.At, s.Due = Done, r.ClosedAt, nil
+		if r.ClosedReason != nil {
+			s.Note = strings.ReplaceAll(string(*r.ClosedReason), "_", " ")
+		}
+	}
+	d.next(s)
+	if last := d.lastHappened(); d.closed() && last != end {
+		d.link(last, d.main, true)
+	}
+}
+
+// lastHappened is the last step of the main way before the release that
+// happened.
+func (d *drawing) lastHappened() string {
+	last := ""
+	for _, s := range d.g.Steps {
+		if !s.Branch && s.Kind != Release && s.State != Skipped && s.State != Waiting {
+			last = s.ID
+		}
+	}
+	return last
+}
+
+// refunds is money on its way back, each after what it was paid for.
+func (d *drawing) refunds() {
+	for _, r := range d.Refunds {
+		s := Step{Kind: Refund, Amount: r.Amount, Note: strings.ReplaceAll(r.Reason, "_", " "), Branch: true}
+		switch r.State {
+		case payment.RefundPending:
+			s.State = Now
+		case payment.RefundSucceeded:
+			s.State, s.At = Done, r.SettledAt
+		case payment.RefundFailed:
+			s.State, s.At = Failed, r.SettledAt
+		}
+		id := d.add(s)
+		if from := d.of[r.Payment]; from != "" {
+			d.link(from, id, true)
+		}
+		d.worst(id, func(j Job) bool { return j.Refund == r.ID })
+	}
+}
