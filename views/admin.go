@@ -12,6 +12,7 @@ type AdminPage struct {
 	Email     string // of the admin
 	Reviews   int    // pictures that wait
 	Anomalies int    // findings not resolved
+	Dev       bool   // development: the clock and the mails are at hand
 }
 
 // AdminLoginPage asks for an admin's e-mail address and password. Fields:
@@ -58,6 +59,9 @@ type AdminRentalPage struct {
 	Creatives []AdminCreative
 	Ledger    []LedgerRow
 	Anomalies []AnomalyRow
+	Disputes  []DisputeRow
+	Actions   []ActionForm
+	Notice    *NoticeText // the answer to an action that was refused
 }
 
 // PaymentRow is one payment with its refunds.
@@ -113,8 +117,9 @@ type PaymentsPage struct {
 // /admin/anomalies?show=all|open.
 type AnomaliesPage struct {
 	AdminPage
-	All  bool // resolved ones too
-	Rows []AnomalyRow
+	All    bool // resolved ones too
+	Rows   []AnomalyRow
+	Notice *NoticeText // the answer to a button that came too late
 	Next string
 	// Reconcile, when set, is where a button posts to that looks again now.
 	Reconcile string
@@ -130,10 +135,13 @@ type AnomalyRow struct {
 	RefundID  string
 	FirstSeen Moment
 	LastSeen  Moment
-	Action    string // what was done about it
+	Action    string // what is to be done about it
+	Done      string // what was done
 	Resolved  Moment
-	// Retry, when set, is where a button posts to that tries again.
-	Retry string
+	// Remedy, when set, are the words of a button that does something about it:
+	// POST /admin/anomalies/{ID}/remedy. Each that is open can be resolved by a
+	// person: POST /admin/anomalies/{ID}/resolve.
+	Remedy string
 }
 
 // BlockedPage lists areas that are kept out of the market, and adds one. The

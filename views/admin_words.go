@@ -3,11 +3,8 @@ package views
 import "fmt"
 
 func (a AnomalyRow) facts() []Fact {
-	facts := []Fact{{"First seen", a.FirstSeen.Text}, {"Last seen", a.LastSeen.Text}, {"Done", or(a.Action, "Nothing yet")}}
-	if a.Resolved.Set() {
-		facts = append(facts, Fact{"Resolved", a.Resolved.Text})
-	}
-	for _, id := range []Fact{{"Payment", a.PaymentID}, {"Refund", a.RefundID}} {
+	facts := []Fact{{"First seen", a.FirstSeen.Text}, {"Last seen", a.LastSeen.Text}}
+	for _, id := range []Fact{{"To do", a.Action}, {"Done", a.Done}, {"Resolved", a.Resolved.Text}, {"Payment", a.PaymentID}, {"Refund", a.RefundID}} {
 		if id.Value != "" {
 			facts = append(facts, id)
 		}
@@ -26,3 +23,6 @@ func (f BlockedForm) number(name, label, value, hint string) FieldView {
 func (b box) diagonals() string {
 	return fmt.Sprintf("M%d %d l%d %d M%d %d l%d %d", b.x, b.y, b.w, b.h, b.x+b.w, b.y, -b.w, b.h)
 }
+
+// path is where a button about an anomaly posts to.
+func (a AnomalyRow) path(verb string) string { return "/admin/anomalies/" + a.ID + "/" + verb }

@@ -39,7 +39,7 @@ func DevMailList(p DevMailPage) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"stack stack-l\"><header class=\"page-head\"><h1>Mailbox</h1><p class=\"muted\">Development only: what would have been mailed, latest first.</p></header>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"stack stack-l\"><header class=\"page-head\"><h1>Mailbox</h1><p class=\"muted\">Development only: what would have been mailed, latest first. The <a href=\"/dev/clock\">clock</a> lets time pass.</p></header>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -26,12 +26,21 @@ func pages(fill func(any)) map[string]templ.Component {
 	add(all, fill, "area", func(p views.AreaPage) templ.Component { return views.Area(p) })
 	add(all, fill, "about", func(p views.AboutPage) templ.Component { return views.About(p) })
 	add(all, fill, "fault", func(p views.FaultPage) templ.Component { return views.Fault(p) })
+	add(all, fill, "clock", func(p views.DevClockPage) templ.Component {
+		p.Problems = nil
+		return views.DevClock(p)
+	})
 	add(all, fill, "mailbox", func(p views.DevMailPage) templ.Component { return views.DevMailList(p) })
 	add(all, fill, "mail", func(p views.DevMailMessagePage) templ.Component { return views.DevMailMessage(p) })
 	add(all, fill, "admin login", func(p views.AdminLoginPage) templ.Component { return views.AdminLogin(p) })
 	add(all, fill, "reviews", func(p views.ReviewsPage) templ.Component { return views.Reviews(p) })
 	add(all, fill, "rentals", func(p views.RentalsPage) templ.Component { return views.Rentals(p) })
-	add(all, fill, "admin rental", func(p views.AdminRentalPage) templ.Component { return views.AdminRental(p) })
+	add(all, fill, "admin rental", func(p views.AdminRentalPage) templ.Component {
+		for i, name := range []string{"refund", "close"}[:len(p.Actions)] {
+			p.Actions[i].Name, p.Actions[i].Problems = name, nil
+		}
+		return views.AdminRental(p)
+	})
 	add(all, fill, "payments", func(p views.PaymentsPage) templ.Component { return views.Payments(p) })
 	add(all, fill, "anomalies", func(p views.AnomaliesPage) templ.Component { return views.Anomalies(p) })
 	add(all, fill, "blocked", func(p views.BlockedPage) templ.Component {
@@ -46,7 +55,16 @@ func pages(fill func(any)) map[string]templ.Component {
 		views.PhaseRejected, views.PhaseScheduled, views.PhaseLive, views.PhaseHidden, views.PhaseEnded, views.PhaseClosed,
 	} {
 		add(all, fill, "rental "+string(phase), func(p views.RentalPage) templ.Component {
-			p.Phase, p.More = phase, nil
+			p.Phase = phase
+			switch phase { // what is bought first and what is bought later never stand together
+			case views.PhaseHeld, views.PhasePaying, views.PhaseConfirming, views.PhaseProcessing:
+				p.More, p.Access = nil, nil
+			default:
+				p.Checkout, p.Paying = nil, nil
+				if p.Access != nil {
+					p.Access.Confirmed = false // the form with the address is there
+				}
+			}
 			return views.Rental(p)
 		})
 	}
@@ -119,7 +137,7 @@ func (f filler) text(field string) string {
 	switch field {
 	case "ID", "CreativeID", "RentalID", "PublicID":
 		return fmt.Sprint("id", f.next())
-	case "Action", "Reconcile", "Retry":
+	case "Action", "Reconcile":
 		return "/act"
 	case "Path":
 		return "/admin/reviews"

@@ -48,9 +48,11 @@ type RentalPage struct {
 	Access   *AccessPanel // how to come back from another browser
 	History  []EventView  // latest first
 
-	// More stands below the main panel: renewal, extension and withdrawal,
-	// each a component of its own.
-	More []templ.Component
+	More     *MoreForm      // live and ended: extend or renew
+	Withdraw *WithdrawPanel // until the first approval
+	// Confirming says which payment for more weeks the buyer just came back
+	// from, while nothing is known of it: "4,800.00 USD for 2 weeks".
+	Confirming string
 }
 
 // RentalFacts are what the rental's numbers are, formatted.
@@ -113,6 +115,8 @@ type WeeksChoice struct {
 	Weeks  int
 	Total  string // "9,600.00 USD"
 	Amount int64  // the same in minor units, for expected_amount
+	Until  Moment // of an extension or renewal: the new end
+	Day    string // its day, "3 Mar 2027"
 }
 
 // CreativePanel is the latest picture of a rental, the one on the canvas if
@@ -182,7 +186,8 @@ type ReceiptLine struct {
 // AccessPanel tells how to reach the rental from elsewhere.
 type AccessPanel struct {
 	Email     string
-	Confirmed bool // a link mailed to the address was used
+	Confirmed bool         // a link mailed to the address was used
+	Correct   *ContactForm // while it was not
 }
 
 // EventView is one line of the history.
@@ -194,11 +199,17 @@ type EventView struct {
 // frame is the page's frame with what its forms need.
 func (p RentalPage) frame() Page {
 	frame := p.Page.private(p.status().title)
-	if p.Checkout != nil || p.Hold != nil {
+	switch {
+	case p.Checkout != nil || p.Hold != nil || p.More != nil:
 		return frame.htmx().uses("js/checkout.js")
+	case p.Withdraw != nil || p.Access != nil && p.Access.Correct != nil:
+		return frame.htmx()
 	}
 	return frame
 }
+
+// polls reports whether the page asks for itself until something is known.
+func (p RentalPage) polls() bool { return p.Phase == PhaseConfirming || p.Confirming != "" }
 
 func (p RentalPage) path(verb string) templ.SafeURL {
 	return templ.URL("/rentals/" + p.ID + "/" + verb)

@@ -104,13 +104,13 @@ func (p RentalPage) onCanvas() status {
 		return status{
 			mark: "taken", chip: "Hidden", title: "Your picture is hidden for now",
 			lead: "We took it off the canvas. The blocks stay yours and the paid time runs on.",
-			next: "Read the reason below", until: "Paid until", at: p.Facts.EndsAt,
+			next: p.why("Nothing to do. We write to you"), until: "Paid until", at: p.Facts.EndsAt,
 		}
 	case PhaseEnded:
 		return status{
 			mark: "ended", chip: "Ended", title: "The paid time is over",
 			lead: "Your picture has left the canvas. The blocks are kept for you a little longer; after that anybody can take them.",
-			next: "Nothing is charged by itself", until: "Reserved for you until", in: "Reserved for you for", at: p.Facts.Reserved,
+			next: p.afterEnd(), until: "Reserved for you until", in: "Reserved for you for", at: p.Facts.Reserved,
 		}
 	}
 	s := status{
@@ -125,6 +125,21 @@ func (p RentalPage) onCanvas() status {
 		s.next = "The new version needs a change"
 	}
 	return s
+}
+
+// why points at the words of an admin, if there are any.
+func (p RentalPage) why(otherwise string) string {
+	if p.Facts.Reason == "" {
+		return otherwise
+	}
+	return "Read the reason below"
+}
+
+func (p RentalPage) afterEnd() string {
+	if p.More == nil {
+		return "Nothing is charged by itself"
+	}
+	return "Renew, or let the blocks go"
 }
 
 // latest is the state of the latest picture.
@@ -155,6 +170,9 @@ func (p RentalPage) closed() status {
 		w = [3]string{"This rental is closed", "It is over and nothing can be changed any more.", "Choose a place on the canvas"}
 	}
 	s.title, s.lead, s.next = w[0], w[1], w[2]
+	if p.ClosedReason == "removed" {
+		s.next = p.why("Choose a place on the canvas")
+	}
 	switch {
 	case p.late():
 		s.lead = "Your payment reached us after the time was over, and by then somebody else had taken some of the blocks. We keep none of it: the full amount goes back to you."

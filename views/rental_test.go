@@ -142,6 +142,54 @@ func TestEachPhaseSaysWhatIsAndWhatIsNext(t *testing.T) {
 	}
 }
 
+func more(verb string) *views.MoreForm {
+	f := &views.MoreForm{Verb: verb, Weeks: 4, PerWeek: "2,500.00 USD", Choices: weeks(52)}
+	for i, c := range f.Choices {
+		f.Choices[i].Until, f.Choices[i].Day = at(30+7*c.Weeks), "a day"
+	}
+	return f
+}
+
+// The later life: more weeks, with today's price and the new end known before
+// anything is sent; the way back; the address that nobody confirmed.
+func TestWhatCanBeDoneLater(t *testing.T) {
+	extend, renew, pending, open, withdraw := rental(views.PhaseLive), rental(views.PhaseEnded), rental(views.PhaseLive), rental(views.PhaseLive), rental(views.PhaseInReview)
+	extend.More, renew.More, pending.More, open.More = more("extend"), more("renew"), more("extend"), more("extend")
+	renew.More.Left = views.CountdownView{Seconds: 3600, Deadline: at(32).ISO}
+	pending.More.Pending = "5,000.00 USD for 2 weeks"
+	open.More.Open, open.Confirming = &views.PayingPanel{CheckoutURL: "https://pay.example/cs_2", Weeks: 2, Amount: "5,000.00 USD", OpenUntil: at(3)}, "5,000.00 USD for 2 weeks"
+	withdraw.Withdraw = &views.WithdrawPanel{Amount: "9,600.00 USD", Problems: []views.Problem{{Field: "confirm", Text: "Please tick the box."}}}
+	withdraw.Access = &views.AccessPanel{Email: "a@example.com", Correct: &views.ContactForm{Email: "a@example.com"}}
+	for name, c := range map[string]struct {
+		page    views.RentalPage
+		says    []string
+		actions []string
+	}{
+		"extend":   {extend, []string{"Extend", "2,500.00 USD a week", "New end", "until a day"}, []string{"/rentals/abc/extend"}},
+		"renew":    {renew, []string{"Renew", "Reserved for you for", "without another review", "Renew, or let the blocks go"}, []string{"/rentals/abc/renew"}},
+		"pending":  {pending, []string{"Payment pending", "5,000.00 USD for 2 weeks"}, nil},
+		"open":     {open, []string{"Continue to payment", "Confirming your payment", "not paid yet"}, []string{"/rentals/abc/extend"}},
+		"withdraw": {withdraw, []string{"9,600.00 USD goes back", "Please tick the box.", "The address is wrong?"}, []string{"/rentals/abc/withdraw", "/login", "/rentals/abc/contact"}},
+	} {
+		d := render(t, views.Rental(c.page))
+		d.sound(t)
+		for _, s := range c.says {
+			if !strings.Contains(d.text(), s) {
+				t.Errorf("%s does not say %q", name, s)
+			}
+		}
+		if got := d.actions(); !slices.Equal(got, c.actions) {
+			t.Errorf("%s posts to %q, want %q", name, got, c.actions)
+		}
+		if polls := strings.Contains(d.source, "data-poll"); polls != (name == "open") {
+			t.Errorf("%s polls: %t", name, polls)
+		}
+	}
+	if got := render(t, views.Rental(extend)).fields("/rentals/abc/extend"); !slices.Equal(got, []string{"expected_amount", "weeks"}) {
+		t.Errorf("an extension sends %q", got)
+	}
+}
+
 func TestFieldsOfTheContract(t *testing.T) {
 	d := render(t, views.Rental(held()))
 	for action, want := range map[string][]string{

@@ -96,7 +96,7 @@ func (s *stack) work() {
 func (s *stack) do(kind string, args []byte, attempt int) error {
 	var a struct {
 		Rental, Payment, Refund, Area int64
-		Event                         string
+		Event, Why                    string
 		Intent                        string `json:"payment_intent"`
 	}
 	if err := json.Unmarshal(args, &a); err != nil {
@@ -105,6 +105,8 @@ func (s *stack) do(kind string, args []byte, attempt int) error {
 	switch kind {
 	case "settle":
 		return s.market.Settle(s.ctx(), rental.ID(a.Rental))
+	case "remind":
+		return s.market.Remind(s.ctx(), rental.ID(a.Rental), a.Why)
 	case "end_checkout":
 		return s.market.EndCheckout(s.ctx(), payment.ID(a.Payment), attempt)
 	case "expire_session":

@@ -25,6 +25,7 @@ func (s *site) adminPage(r *http.Request) (views.AdminPage, error) {
 	}
 	return views.AdminPage{
 		Page: s.page(r), Email: visitor.From(r.Context()).Admin.Email, Reviews: len(reviews), Anomalies: len(found),
+		Dev: s.Settings.Development && s.Settings.Mailbox,
 	}, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"tuval/internal/fault"
+	"tuval/internal/ident"
 	"tuval/internal/payment"
 	"tuval/internal/rental"
 	"tuval/internal/text"
@@ -124,24 +125,35 @@ func (s *site) findRentals(r *http.Request, v filter) ([]rental.Rental, error) {
 
 // adminRental is everything stored about one rental.
 func (s *site) adminRental(w http.ResponseWriter, r *http.Request) error {
-	d, err := s.Market.Look(r.Context(), r.PathValue("id"), visitor.From(r.Context()).Viewer())
+	p, err := s.adminRentalPage(r)
 	if err != nil {
 		return err
+	}
+	reply.HTML(w, r, http.StatusOK, views.AdminRental(p))
+	return nil
+}
+
+func (s *site) adminRentalPage(r *http.Request) (views.AdminRentalPage, error) {
+	d, err := s.Market.Look(r.Context(), r.PathValue("id"), visitor.From(r.Context()).Viewer())
+	if err != nil {
+		return views.AdminRentalPage{}, err
 	}
 	frame, err := s.adminPage(r)
 	if err != nil {
-		return err
+		return views.AdminRentalPage{}, err
 	}
+	frame.Path = "/admin/rentals/" + d.Rental.Key // also in the answer to a form
 	b, err := s.Board.Snapshot(r.Context())
 	if err != nil {
-		return err
+		return views.AdminRentalPage{}, err
 	}
 	found, err := s.Market.Anomalies(r.Context(), listed)
 	if err != nil {
-		return err
+		return views.AdminRentalPage{}, err
 	}
-	reply.HTML(w, r, http.StatusOK, views.AdminRental(show.AdminRental(frame, d, show.CanvasPicture(b.Revision, "webp"), found)))
-	return nil
+	p := show.AdminRental(frame, d, show.CanvasPicture(b.Revision, "webp"), found)
+	p.Actions = show.Actions(d, ident.New)
+	return p, nil
 }
 
 // adminPayments lists payments with their refunds.
@@ -174,24 +186,6 @@ func (s *site) adminPayments(w http.ResponseWriter, r *http.Request) error {
 		p.Next = v.next("/admin/payments", len(ids), int64(ids[len(ids)-1]))
 	}
 	reply.HTML(w, r, http.StatusOK, views.Payments(p))
-	return nil
-}
-
-// anomalies lists what is not as it should be.
-func (s *site) anomalies(w http.ResponseWriter, r *http.Request) error {
-	frame, err := s.adminPage(r)
-	if err != nil {
-		return err
-	}
-	found, err := s.Market.Anomalies(r.Context(), listed)
-	if err != nil {
-		return err
-	}
-	p := views.AnomaliesPage{AdminPage: frame}
-	for _, a := range found {
-		p.Rows = append(p.Rows, show.Anomaly(a))
-	}
-	reply.HTML(w, r, http.StatusOK, views.Anomalies(p))
 	return nil
 }
 

@@ -115,7 +115,7 @@ func (s *site) comeBack(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return s.rentalRefused(w, r, form.Form{}, err, nil)
 	}
-	if p.Phase != views.PhaseConfirming {
+	if p.Phase != views.PhaseConfirming && p.Confirming == "" {
 		reply.Found(w, r, "/rentals/"+r.PathValue("id"))
 		return nil
 	}

@@ -96,16 +96,7 @@ func (s *site) act(w http.ResponseWriter, r *http.Request, do func(visitor.Visit
 	if err := do(visitor.From(r.Context()), key, f); err != nil {
 		return s.rentalRefused(w, r, f, err, nil)
 	}
-	if !reply.HTMX(r) {
-		reply.Found(w, r, "/rentals/"+key)
-		return nil
-	}
-	p, err := s.rentalPage(r, false)
-	if err != nil {
-		return s.rentalRefused(w, r, f, err, nil)
-	}
-	reply.HTML(w, r, http.StatusOK, views.RentalBody(p))
-	return nil
+	return s.shown(w, r, f)
 }
 
 // rentalRefused shows the rental as it is now, with the refusal and, by mark,
@@ -148,6 +139,15 @@ func said(p views.RentalPage, words string) bool {
 	}
 	if p.Creative != nil && p.Creative.Form != nil {
 		all = append(all, p.Creative.Form.Problems...)
+	}
+	if p.More != nil {
+		all = append(all, p.More.Problems...)
+	}
+	if p.Withdraw != nil {
+		all = append(all, p.Withdraw.Problems...)
+	}
+	if p.Access != nil && p.Access.Correct != nil {
+		all = append(all, p.Access.Correct.Problems...)
 	}
 	return slices.ContainsFunc(all, func(one views.Problem) bool { return strings.HasPrefix(one.Text, words) })
 }
@@ -208,6 +208,7 @@ var keptLabels = [...][2]string{
 	{"title", "Title"},
 	{"alt", "Description"},
 	{"fit", "Fit"},
+	{"confirm", ""},
 	{"expected_amount", ""},
 	{"request_id", ""},
 }

@@ -74,7 +74,7 @@ func TestRequestsOfOtherSitesChangeNothing(t *testing.T) {
 func TestUnknownAddressesAndMethodsArePages(t *testing.T) {
 	s := newStack(t)
 	b := s.browser()
-	for _, path := range []string{"/none", "/areas/", "/rentals/", "/about/", "/dev/clock", "/%00", "/areas/%00", "/rentals/%ff", "/go/%00", "/pictures/%00", "/canvas/%00.png", "/login/x/y"} {
+	for _, path := range []string{"/none", "/areas/", "/rentals/", "/about/", "/dev/none", "/%00", "/areas/%00", "/rentals/%ff", "/go/%00", "/pictures/%00", "/canvas/%00.png", "/login/x/y"} {
 		b.get(path).wants(http.StatusNotFound, http.StatusGone).whole(true).has("h1")
 	}
 	for path, allow := range map[string]string{

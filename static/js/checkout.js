@@ -1,5 +1,5 @@
-// The checkout form: the total of the chosen weeks, said before anything is
-// sent and sent along, so that a page left open cannot charge another amount;
+// The forms that buy weeks: the total of the chosen weeks, and until when they
+// last, said before anything is sent; the total is sent along, so that a page left open cannot charge another amount;
 // and the go-live hour in the reader's own time beside the UTC one.
 
 function total(form) {
@@ -9,6 +9,8 @@ function total(form) {
   form.querySelector("[data-total]").textContent = chosen.dataset.text;
   expected.value = chosen.dataset.amount;
   expected.disabled = false;
+  const ends = form.querySelector("output[data-ends]");
+  if (ends) ends.textContent = chosen.dataset.ends;
 }
 
 const here = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "short" });
@@ -16,6 +18,7 @@ const zone = here.resolvedOptions().timeZone;
 
 function local(form) {
   const hour = form.elements.go_live_at;
+  if (!hour) return;
   const line = form.querySelector(`[data-local-for="${hour.id}"]`);
   const at = new Date(hour.value + "Z");
   line.textContent = Number.isNaN(at.valueOf()) ? "" : `Where you are (${zone}): ${here.format(at)}`;

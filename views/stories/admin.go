@@ -101,8 +101,8 @@ func payments() []views.PaymentRow {
 
 func anomalies() []views.AnomalyRow {
 	return []views.AnomalyRow{
-		{ID: "1", Kind: "refund failed", Message: "The bank returned the refund of " + usd(1920000) + ".", RentalID: rentalID, PaymentID: "pay_3kLm81", RefundID: "ref_1", FirstSeen: at(8 * time.Minute), LastSeen: at(day), Retry: "/admin/anomalies/1/retry"},
-		{ID: "2", Kind: "amount differs", Message: "A payment of 3,839.99 USD claimed to be for 38,400.00 USD. Nothing was booked.", FirstSeen: at(0), LastSeen: at(0), Action: "not booked", Resolved: at(day)},
+		{ID: "1", Kind: "refund failed", Message: "The bank returned the refund of " + usd(1920000) + ".", RentalID: rentalID, PaymentID: "pay_3kLm81", RefundID: "ref_1", FirstSeen: at(8 * time.Minute), LastSeen: at(day), Remedy: "Refund again"},
+		{ID: "2", Kind: "amount differs", Message: "A payment of 3,839.99 USD claimed to be for 38,400.00 USD. Nothing was booked.", FirstSeen: at(0), LastSeen: at(0), Action: "Look at the payment in Stripe.", Done: "dealt with by hand", Resolved: at(day)},
 	}
 }
 
@@ -121,7 +121,8 @@ func adminRental(b views.Page) views.AdminRentalPage {
 			{Name: "Ends", Value: at(29 * day).Text},
 			{Name: "Lease until", Value: at(31 * day).Text},
 		},
-		Payments: payments()[:2], Anomalies: anomalies()[:1],
+		Payments: payments()[:2], Anomalies: anomalies()[:1], Actions: actions(),
+		Disputes: []views.DisputeRow{{ID: "dp_1", Payment: "pay_3kLm81", Amount: usd(1920000), State: "open", Reason: "product_not_received", Opened: at(9 * day)}},
 		Creatives: []views.AdminCreative{
 			{CreativeView: latest, ID: "c_9", DecidedAt: at(3 * day), DecidedBy: "mod@tuval.example"},
 			{CreativeView: *creative(p, "approved", 1), ID: "c_1", DecidedAt: at(26 * time.Hour), DecidedBy: "mod@tuval.example"},

@@ -13,7 +13,7 @@ import (
 )
 
 func buyerStories() []story {
-	return slices.Concat(rentalStories(), closedStories(), accessStories(), areaStories(), faultStories(), mailStories())
+	return slices.Concat(rentalStories(), moreStories(), closedStories(), accessStories(), areaStories(), faultStories(), mailStories())
 }
 
 // day0 is when the invented rentals were made.

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"math"
 	"net/http"
 	"time"
 
@@ -39,8 +38,7 @@ func (a *api) checkout(w http.ResponseWriter, r *http.Request) error {
 		return a.orNotYours(r, v, err)
 	}
 	offer, err := onceOutside(r.Context(), a, req, func() (offerJSON, error) {
-		o, err := a.Market.Checkout(r.Context(), v.Who(), r.PathValue("id"), want)
-		return offerJSON{PaymentID: o.PaymentKey, CheckoutURL: o.URL, ExpiresAt: o.ExpiresAt, Amount: o.Amount}, err
+		return offerOf(a.Market.Checkout(r.Context(), v.Who(), r.PathValue("id"), want))
 	})
 	if err != nil {
 		return err
@@ -50,16 +48,12 @@ func (a *api) checkout(w http.ResponseWriter, r *http.Request) error {
 }
 
 func purchase(f *fields) market.Purchase {
-	want := market.Purchase{
-		Weeks:    int(f.number("weeks", 1, market.MaxWeeks)),
-		Email:    rule(f, "email", text.Email),
-		GoLiveAt: f.instant("go_live_at"),
+	return market.Purchase{
+		Weeks:          int(f.number("weeks", 1, market.MaxWeeks)),
+		Email:          rule(f, "email", text.Email),
+		GoLiveAt:       f.instant("go_live_at"),
+		ExpectedAmount: f.expected(),
 	}
-	if f.has("expected_amount") {
-		amount := f.number("expected_amount", 0, math.MaxInt64)
-		want.ExpectedAmount = &amount
-	}
-	return want
 }
 
 // orNotYours is what is wrong with a request about a rental, unless the rental

@@ -38,6 +38,18 @@ func (f *fields) number(name string, least, most int64) int64 {
 	return n
 }
 
+// flag is a required true or false.
+func (f *fields) flag(name string) bool {
+	switch string(f.values[name]) {
+	case "true":
+		return true
+	case "false":
+	default:
+		f.wrong(fault.Field(name, name+" must be true or false"))
+	}
+	return false
+}
+
 // text is a text; one that was not sent is empty.
 func (f *fields) text(name string) string {
 	raw, sent := f.values[name]

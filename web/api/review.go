@@ -9,7 +9,6 @@ import (
 	"tuval/internal/grid"
 	"tuval/internal/market"
 	"tuval/internal/rental"
-	"tuval/internal/text"
 	"tuval/web/reply"
 )
 
@@ -103,7 +102,7 @@ func (a *api) decide(w http.ResponseWriter, r *http.Request, approve bool, known
 		Creative: r.PathValue("id"), By: v.Admin.Email, Approve: approve, Revision: int(f.number("revision", 1, 1_000_000)),
 	}
 	if !approve {
-		d.Reason = rule(f, "reason", text.Rule{Field: "reason", Label: "The reason", Max: reasonMax, Required: true, Lines: true}.Clean)
+		d.Reason = f.reason()
 	}
 	if f.err != nil {
 		return f.err

@@ -19,6 +19,9 @@ func (a *api) routes() {
 	a.on("DELETE /api/v1/holds/{id}", usual, a.letGo)
 	a.on("GET /api/v1/rentals/{id}", usual, a.rental)
 	a.on("POST /api/v1/rentals/{id}/checkout", usual, a.checkout)
+	a.on("POST /api/v1/rentals/{id}/extensions", usual, a.extend)
+	a.on("POST /api/v1/rentals/{id}/renewals", usual, a.renew)
+	a.on("POST /api/v1/rentals/{id}/withdraw", usual, a.withdraw)
 	a.on("PUT /api/v1/rentals/{id}/creative", usual, a.submit)
 	a.on("GET /api/v1/rentals/{id}/pictures/{hash}", usual, a.picture)
 
@@ -30,6 +33,10 @@ func (a *api) routes() {
 	a.on("DELETE /api/v1/admin/blocked/{id}", usual, a.unblock)
 	a.on("GET /api/v1/admin/anomalies", usual, a.anomalies)
 	a.on("GET /api/v1/admin/rentals", usual, a.rentals)
+	a.on("POST /api/v1/admin/rentals/{id}/refund", usual, a.refund)
+	a.on("POST /api/v1/admin/rentals/{id}/hide", usual, a.hide)
+	a.on("POST /api/v1/admin/rentals/{id}/unhide", usual, a.unhide)
+	a.on("POST /api/v1/admin/rentals/{id}/close", usual, a.remove)
 	a.on("GET /api/v1/admin/ledger", usual, a.ledger)
 }
 

@@ -32,7 +32,7 @@ func AdminRental(frame views.AdminPage, d market.Detail, canvas string, anomalie
 	r := d.Rental
 	p := views.AdminRentalPage{
 		AdminPage: frame, ID: r.Key, State: string(r.State), Place: Place(r.Rect, canvas),
-		Facts: adminFacts(d), Payments: paymentRows(d), Creatives: AdminCreatives(d), Ledger: ledgerRows(d),
+		Facts: adminFacts(d), Payments: paymentRows(d), Creatives: AdminCreatives(d), Ledger: ledgerRows(d), Disputes: disputes(d),
 	}
 	if r.ClosedReason != nil {
 		p.Reason = string(*r.ClosedReason)
@@ -157,11 +157,24 @@ func signed(n int) string {
 	return strconv.Itoa(n)
 }
 
+// remedyWords are those of the button that does something about an anomaly.
+func remedyWords(r market.Remedy) string {
+	switch r {
+	case market.RetryJob:
+		return "Try again"
+	case market.RefundAgain:
+		return "Refund again"
+	case market.NoRemedy:
+	}
+	return ""
+}
+
 // Anomaly is one finding.
 func Anomaly(a market.Anomaly) views.AnomalyRow {
 	return views.AnomalyRow{
-		ID: a.Key, Kind: a.Kind, Message: a.Message, RentalID: a.RentalKey, FirstSeen: views.MomentOf(a.FirstSeen),
-		LastSeen: views.MomentOf(a.LastSeen), Action: a.Action, Resolved: Moment(a.Resolved),
+		ID: a.Key, Kind: a.Kind, Message: a.Message, RentalID: a.RentalKey, PaymentID: a.PaymentKey, RefundID: a.RefundKey,
+		Remedy: remedyWords(a.Remedy), FirstSeen: views.MomentOf(a.FirstSeen),
+		LastSeen: views.MomentOf(a.LastSeen), Action: a.Action, Done: a.Done, Resolved: Moment(a.Resolved),
 	}
 }
 

@@ -22,8 +22,12 @@ func refundWhy(reason string) string {
 		return "no picture was approved in time"
 	case payment.ReasonAtDashboard:
 		return "by us"
+	case payment.ReasonTooLate:
+		return "the new end would have been over already"
+	case payment.ReasonWithdrawn:
+		return "withdrawn before a picture was approved"
 	}
-	return words(reason)
+	return reason // the words of an admin
 }
 
 func refundView(r payment.Refund) views.RefundView {

@@ -36,8 +36,11 @@ func Rental(base views.Page, d market.Detail, c Context) views.RentalPage {
 	if r.Email != nil && r.PaidAt != nil {
 		p.Access = &views.AccessPanel{Email: *r.Email, Confirmed: r.AccountID != nil}
 	}
-	if c.Owner && r.Unpaid() {
+	switch {
+	case c.Owner && r.Unpaid():
 		beforePayment(&p, d, c)
+	case c.Owner:
+		afterPayment(&p, d, c)
 	}
 	return p
 }
@@ -103,13 +106,7 @@ const usualWeeks = 4
 func checkoutForm(d market.Detail, c Context) *views.CheckoutForm {
 	r := d.Rental
 	f := &views.CheckoutForm{Request: c.Key(), Weeks: usualWeeks, Email: c.Email, GoLiveAt: Hour(r.GoLiveAt)}
-	for weeks := 1; weeks <= market.MaxWeeks; weeks++ {
-		amount, ok := money.Total(r.PricePerWeek.Amount, weeks)
-		if !ok || !c.Rules.Currency.Chargeable(amount) {
-			continue
-		}
-		f.Choices = append(f.Choices, views.WeeksChoice{Weeks: weeks, Total: c.Rules.Currency.Of(amount).String(), Amount: amount})
-	}
+	f.Choices = weeksAt(r.PricePerWeek, c.Rules)
 	if r.Email != nil {
 		f.Email = *r.Email
 	}
