@@ -35,13 +35,16 @@ func moves() []string {
 			ends_at = ends_at - @by::interval, reserved_until = reserved_until - @by::interval, closed_at = closed_at - @by::interval`,
 		`UPDATE blocked_areas SET created_at = created_at - @by::interval, until = until - @by::interval, closed_at = closed_at - @by::interval`,
 		`UPDATE payments SET created_at = created_at - @by::interval, expires_at = expires_at - @by::interval,
-			go_live_at = go_live_at - @by::interval, ended_at = ended_at - @by::interval, paid_at = paid_at - @by::interval`,
+			go_live_at = go_live_at - @by::interval, ended_at = ended_at - @by::interval, paid_at = paid_at - @by::interval,
+			unwound_at = unwound_at - @by::interval`,
 		`UPDATE refunds SET created_at = created_at - @by::interval, called_at = called_at - @by::interval, settled_at = settled_at - @by::interval`,
+		`UPDATE disputes SET opened_at = opened_at - @by::interval, closed_at = closed_at - @by::interval`,
 		`UPDATE creatives SET submitted_at = submitted_at - @by::interval, decided_at = decided_at - @by::interval`,
 		`UPDATE blocks AS b SET claim_id = b.claim_id, leased_until = b.leased_until - @by::interval
 			FROM (SELECT y, x FROM blocks WHERE claim_id IS NOT NULL ORDER BY y, x FOR NO KEY UPDATE) l
 			WHERE b.y = l.y AND b.x = l.x`,
-		`UPDATE mails SET sending_until = sending_until - @by::interval WHERE sending_until IS NOT NULL`,
+		`UPDATE mails SET sending_until = sending_until - @by::interval, stale_at = stale_at - @by::interval
+			WHERE sent_at IS NULL AND dropped_at IS NULL AND (sending_until IS NOT NULL OR stale_at IS NOT NULL)`,
 		gateJobs,
 		`UPDATE river_job SET scheduled_at = scheduled_at - @by::interval WHERE state IN ('available', 'scheduled', 'retryable')`,
 		`INSERT INTO clock_shifts (by) VALUES (@by::interval)`,

@@ -60,6 +60,10 @@ func TestMove(t *testing.T) {
 	}
 	exec(t, pool, `INSERT INTO river_job (kind, args, max_attempts, state, scheduled_at, attempt, attempted_at, finalized_at) VALUES
 		('upkeep', '{"who": "running"}', 3, 'running', now(), 1, now(), NULL), ('upkeep', '{"who": "done"}', 3, 'completed', now(), 1, now(), now())`)
+	exec(t, pool, `INSERT INTO mails (fact, kind, recipient, subject, text_body, html_body, stale_at, sent_at) VALUES
+		('waiting', 'k', 'a@b.example', '', '', '', now(), NULL), ('sent', 'k', 'a@b.example', '', '', '', now(), now())`)
+	exec(t, pool, `INSERT INTO river_job (kind, args, max_attempts, state, scheduled_at)
+		SELECT 'send_mail', jsonb_build_object('mail', id), 3, 'available', now() FROM mails WHERE fact = 'waiting'`)
 	exec(t, pool, `INSERT INTO requests (scope, caller, key, body_hash) VALUES ('s', 'c', 'k', '')`)
 	before := instants(t, pool)
 	const by = 7*time.Minute + 3*time.Microsecond
@@ -70,6 +74,7 @@ func TestMove(t *testing.T) {
 	for name, stays := range map[string]bool{
 		"rental lease": false, "rental created": false, "rental counted": false, "block lease": false, "area until": false, "area lease": false,
 		"hold's job": false, "area's job": false, "ledger": true, "running job": true, "finished job": true, "request": true,
+		"reminder's event": false, "sent reminder's event": true,
 	} {
 		want := before[name].Add(-by)
 		if stays {
@@ -110,6 +115,7 @@ func instants(t *testing.T, pool *pgxpool.Pool) map[string]time.Time {
 		"area until": `SELECT until FROM blocked_areas`, "area lease": `SELECT max(leased_until) FROM blocks WHERE x = 50`,
 		"hold's job": `SELECT scheduled_at FROM river_job WHERE kind = 'settle'`, "area's job": `SELECT scheduled_at FROM river_job WHERE kind = 'unblock'`,
 		"ledger": `SELECT min(effective_at) FROM ledger`, "running job": `SELECT scheduled_at FROM river_job WHERE state = 'running'`,
+		"reminder's event": `SELECT stale_at FROM mails WHERE fact = 'waiting'`, "sent reminder's event": `SELECT stale_at FROM mails WHERE fact = 'sent'`,
 		"finished job": `SELECT scheduled_at FROM river_job WHERE state = 'completed'`, "request": `SELECT created_at FROM requests`,
 	} {
 		var at time.Time

@@ -53,7 +53,7 @@ func workload() []invariant {
 				SELECT FROM waiting WHERE kind = 'apply_event' AND args ->> 'event' = e.id)`},
 		{"every mail that is not sent yet has a job", waiting + `
 			SELECT format('mail %s', m.id) FROM mails m
-			WHERE m.sent_at IS NULL AND NOT EXISTS (
+			WHERE m.sent_at IS NULL AND m.dropped_at IS NULL AND NOT EXISTS (
 				SELECT FROM waiting WHERE kind = 'send_mail' AND (args ->> 'mail')::bigint = m.id)`},
 	}
 }

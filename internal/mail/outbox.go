@@ -22,8 +22,12 @@ type Message struct {
 	Text     string
 	HTML     string
 
-	// Confidential mails lose their words when they are sent.
+	// Confidential mails lose their words when they are sent or become stale.
 	Confidential bool
+
+	// StaleAt is when the mail has lost its sense, such as the event that a
+	// reminder is about: from then on it is dropped, not sent. Zero: never.
+	StaleAt time.Time
 }
 
 // Mail is a row of the outbox.
@@ -39,13 +43,27 @@ type Mail struct {
 	CreatedAt time.Time
 	SentAt    *time.Time
 	Attempts  int // how often it was begun to be sent
+
+	StaleAt   *time.Time // nil: never
+	DroppedAt *time.Time // when it was decided not to send it
+	Why       Drop       // why it was dropped, empty when it was not
 }
 
-const columns = `id, fact, kind, coalesce(rental_id, 0), recipient, subject, text_body, html_body, created_at, sent_at, attempts`
+// Drop says why a mail is not sent.
+type Drop string
+
+// The reasons for a drop. A refused mail may be tried again; a stale one is
+// out of the question.
+const (
+	Stale   Drop = "stale"
+	Refused Drop = "refused"
+)
+
+const columns = `id, fact, kind, coalesce(rental_id, 0), recipient, subject, text_body, html_body, created_at, sent_at, attempts, stale_at, dropped_at, dropped_why`
 
 const (
-	insertMail = `INSERT INTO mails (fact, kind, rental_id, recipient, subject, text_body, html_body, confidential)
-VALUES (@fact, @kind, nullif(@rental::bigint, 0), @to, @subject, @text, @html, @confidential)
+	insertMail = `INSERT INTO mails (fact, kind, rental_id, recipient, subject, text_body, html_body, confidential, stale_at)
+VALUES (@fact, @kind, nullif(@rental::bigint, 0), @to, @subject, @text, @html, @confidential, @stale)
 ON CONFLICT (fact) DO NOTHING RETURNING id`
 
 	findFact = `SELECT id FROM mails WHERE fact = @fact`
@@ -61,7 +79,7 @@ ON CONFLICT (fact) DO NOTHING RETURNING id`
 func Enqueue(ctx context.Context, tx pgx.Tx, m Message) (id int64, fresh bool, err error) {
 	args := pgx.NamedArgs{
 		"fact": m.Fact, "kind": m.Kind, "rental": m.RentalID, "to": m.To, "subject": m.Subject,
-		"text": m.Text, "html": m.HTML, "confidential": m.Confidential,
+		"text": m.Text, "html": m.HTML, "confidential": m.Confidential, "stale": nullTime(m.StaleAt),
 	}
 	err = tx.QueryRow(ctx, insertMail, args).Scan(&id)
 	if err == nil {
@@ -74,6 +92,13 @@ func Enqueue(ctx context.Context, tx pgx.Tx, m Message) (id int64, fresh bool, e
 		return 0, false, fmt.Errorf("mail: find what was told: %w", err)
 	}
 	return id, false, nil
+}
+
+func nullTime(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
 }
 
 // shown is how many mails List returns.

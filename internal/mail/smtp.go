@@ -9,6 +9,7 @@ import (
 	"fmt"
 	netmail "net/mail"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,11 +22,12 @@ import (
 // job has them), TLS where the server offers it. It is safe for concurrent
 // use.
 type SMTP struct {
-	host    string
-	from    *netmail.Address
-	domain  string // of the sender; names us and our Message-IDs
-	options []gomail.Option
-	tls     *tls.Config
+	host     string
+	from     *netmail.Address
+	domain   string // of the sender; names us and our Message-IDs
+	implicit bool   // TLS from the first byte
+	options  []gomail.Option
+	tls      *tls.Config // nil: the usual
 }
 
 // stepLimit bounds each step of a conversation with the server.
@@ -40,7 +42,7 @@ func NewSMTP(rawURL, from string) (*SMTP, error) {
 	if err != nil || u.Hostname() == "" || (u.Scheme != "smtp" && u.Scheme != "smtps") {
 		return nil, errors.New("mail: the address of the server must be smtp://host:port or smtps://host:port")
 	}
-	s := &SMTP{host: u.Hostname()}
+	s := &SMTP{host: u.Hostname(), implicit: u.Scheme == "smtps"}
 	if s.from, s.domain, err = sender(from); err != nil {
 		return nil, err
 	}
@@ -50,12 +52,7 @@ func NewSMTP(rawURL, from string) (*SMTP, error) {
 	}
 	s.options = []gomail.Option{
 		gomail.WithPort(port), gomail.WithTimeout(stepLimit), gomail.WithHELO(s.domain),
-		gomail.WithoutNoop(), gomail.WithoutRset(),
-	}
-	if u.Scheme == "smtps" {
-		s.options = append(s.options, gomail.WithSSL())
-	} else {
-		s.options = append(s.options, gomail.WithTLSPolicy(gomail.TLSOpportunistic))
+		gomail.WithoutNoop(), gomail.WithoutRset(), gomail.WithTLSPolicy(gomail.TLSOpportunistic),
 	}
 	if password, ok := u.User.Password(); ok || u.User.Username() != "" {
 		s.options = append(s.options, gomail.WithUsername(u.User.Username()), gomail.WithPassword(password),
@@ -98,22 +95,20 @@ func portOf(u *url.URL) (int, error) {
 // Keeps is false: confidential mails are forgotten when they are sent.
 func (s *SMTP) Keeps() bool { return false }
 
-// Send gives a mail to the server. When the server has taken it, nothing that
-// goes wrong afterwards counts.
+// Send gives a mail to the server, until the context is over. When the server
+// has taken it, nothing that goes wrong afterwards counts.
 func (s *SMTP) Send(ctx context.Context, m Mail) error {
+	ctx, hangUp := context.WithCancel(ctx)
+	defer hangUp()
 	msg, err := s.message(m)
 	if err != nil {
 		return err
 	}
 	// A client of its own: go-mail's keeps state between mails.
-	client, err := gomail.NewClient(s.host, s.options...)
+	client, err := gomail.NewClient(s.host, append(slices.Clip(s.options),
+		gomail.WithDialContextFunc(s.dialer(ctx)), gomail.WithTLSConfig(s.tlsConfig()))...)
 	if err != nil {
 		return fmt.Errorf("smtp: %w", err)
-	}
-	if s.tls != nil {
-		if err := client.SetTLSConfig(s.tls); err != nil {
-			return fmt.Errorf("smtp: %w", err)
-		}
 	}
 	err = client.DialAndSendWithContext(ctx, msg)
 	if err == nil || msg.IsDelivered() {
