@@ -109,6 +109,9 @@ func (s *server) start(ctx context.Context) error {
 		s.background(pay.run)
 		s.onStop(func(ctx context.Context) { _ = pay.server.Shutdown(ctx) })
 	}
+	if err := s.wake(ctx, pay); err != nil {
+		return err
+	}
 	if err := s.startWorkers(ctx, pay); err != nil {
 		return err
 	}
@@ -160,6 +163,7 @@ func (s *server) startWorkers(ctx context.Context, pay payments) error {
 			_, errLinks := links.Prune(ctx)
 			return errors.Join(errSessions, errLinks)
 		},
+		ReconcileEvery: s.Config.Market.ReconcileEvery,
 	})
 	if err != nil || !s.roles.Workers {
 		return err

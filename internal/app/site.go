@@ -94,7 +94,11 @@ func (s *server) ready(ctx context.Context) error {
 
 // readMarket reads the state of the canvas for the metrics.
 func (s *server) readMarket(ctx context.Context) (telemetry.Market, error) {
-	return board.Measure(ctx, s.Pool)
+	m, err := board.Measure(ctx, s.Pool)
+	if err != nil {
+		return m, err
+	}
+	return m, s.measurePasses(ctx, &m)
 }
 
 // claimed counts and times one attempt to take blocks.

@@ -25,6 +25,7 @@ func all() []jobs.Args {
 		jobs.Unblock{},
 		jobs.SendMail{},
 		jobs.Upkeep{},
+		jobs.Reconcile{},
 	}
 }
 

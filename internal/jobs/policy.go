@@ -35,6 +35,7 @@ func policies() map[string]Policy {
 		"unblock":        {QueueMarket, 12, time.Second, 5 * time.Minute},
 		"send_mail":      {QueueMail, 16, 5 * time.Second, time.Hour},
 		"upkeep":         {QueueMarket, 3, time.Second, time.Minute},
+		"reconcile":      {QueueStripe, 3, time.Minute, 5 * time.Minute},
 	}
 }
 

@@ -53,6 +53,7 @@ type Stripe interface {
 	Expire(ctx context.Context, id, idempotencyKey string) (gateway.Session, error)
 	Refund(ctx context.Context, idempotencyKey, refundKey, intent string, amount int64) (gateway.Refund, error)
 	Refunds(ctx context.Context, intent string) ([]gateway.Refund, error)
+	Events(ctx context.Context, from, to time.Time) ([]gateway.Listed, error)
 }
 
 // Market runs the verbs.

@@ -10,11 +10,13 @@ import (
 
 // Market is the state of the whole canvas, the same in every process.
 type Market struct {
-	HoldsLive int
-	Blocks    map[string]int // by state: free, held, taken, reserved, blocked
-	Anomalies map[string]int // unresolved, by kind
-	Refunds   map[string]int // by state
-	LedgerLag time.Duration  // age of the oldest event that readers cannot see yet
+	HoldsLive  int
+	Blocks     map[string]int // by state: free, held, taken, reserved, blocked
+	Anomalies  map[string]int // unresolved, by kind
+	Findings   map[string]int // of reconciliation, not over, by kind
+	Reconciled time.Duration  // age of the last pass that looked at everything; 0: none yet
+	Refunds    map[string]int // by state
+	LedgerLag  time.Duration  // age of the oldest event that readers cannot see yet
 }
 
 // ReadMarket reads the state of the canvas. It is called for each scrape, with
@@ -27,6 +29,7 @@ const scrapeLimit = 3 * time.Second
 type marketCollector struct {
 	read                                   ReadMarket
 	holds, blocks, anomalies, refunds, lag *prometheus.Desc
+	findings, reconciled                   *prometheus.Desc
 }
 
 func newMarketCollector(read ReadMarket) *marketCollector {
@@ -34,17 +37,19 @@ func newMarketCollector(read ReadMarket) *marketCollector {
 		return prometheus.NewDesc(name, help, labels, nil)
 	}
 	return &marketCollector{
-		read:      read,
-		holds:     desc("tuval_holds_live", "Unpaid holds whose lease runs."),
-		blocks:    desc("tuval_blocks", "Blocks of the canvas, by state.", "state"),
-		anomalies: desc("tuval_anomalies", "Unresolved anomalies, by kind.", "kind"),
-		refunds:   desc("tuval_refunds", "Refunds, by state.", "state"),
-		lag:       desc("tuval_ledger_lag_seconds", "Age of the oldest ledger event that readers cannot see yet."),
+		read:       read,
+		holds:      desc("tuval_holds_live", "Unpaid holds whose lease runs."),
+		blocks:     desc("tuval_blocks", "Blocks of the canvas, by state.", "state"),
+		anomalies:  desc("tuval_anomalies", "Unresolved anomalies, by kind.", "kind"),
+		findings:   desc("tuval_findings", "What the last reconciliation found and is not over, by kind.", "kind"),
+		reconciled: desc("tuval_reconciled_seconds", "Age of the last reconciliation that could look at everything."),
+		refunds:    desc("tuval_refunds", "Refunds, by state.", "state"),
+		lag:        desc("tuval_ledger_lag_seconds", "Age of the oldest ledger event that readers cannot see yet."),
 	}
 }
 
 func (c *marketCollector) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.holds, c.blocks, c.anomalies, c.refunds, c.lag} {
+	for _, d := range []*prometheus.Desc{c.holds, c.blocks, c.anomalies, c.refunds, c.lag, c.findings, c.reconciled} {
 		ch <- d
 	}
 }
@@ -62,7 +67,10 @@ func (c *marketCollector) Collect(ch chan<- prometheus.Metric) {
 	}
 	gauge(c.holds, float64(m.HoldsLive))
 	gauge(c.lag, m.LedgerLag.Seconds())
-	for d, by := range map[*prometheus.Desc]map[string]int{c.blocks: m.Blocks, c.anomalies: m.Anomalies, c.refunds: m.Refunds} {
+	if m.Reconciled > 0 {
+		gauge(c.reconciled, m.Reconciled.Seconds())
+	}
+	for d, by := range map[*prometheus.Desc]map[string]int{c.blocks: m.Blocks, c.anomalies: m.Anomalies, c.refunds: m.Refunds, c.findings: m.Findings} {
 		for label, n := range by {
 			gauge(d, float64(n), label)
 		}

@@ -50,6 +50,7 @@ func TestEveryPromisedMetricIsThere(t *testing.T) {
 		return telemetry.Market{
 			HoldsLive: 2, Blocks: map[string]int{"free": 9976, "held": 24}, LedgerLag: 1500 * time.Millisecond,
 			Anomalies: map[string]int{"late": 1}, Refunds: map[string]int{"pending": 4},
+			Findings: map[string]int{"end missed": 2}, Reconciled: 90 * time.Second,
 		}, nil
 	})
 	pool, err := pgxpool.New(t.Context(), "host=/nowhere") // connects only when asked to
@@ -62,6 +63,7 @@ func TestEveryPromisedMetricIsThere(t *testing.T) {
 		`tuval_blocks{state="free"} 9976`, `tuval_webhooks_total{outcome="applied",type="charge.refunded"} 1`,
 		`tuval_webhooks_total{outcome="noted",type="other"} 1`, `tuval_jobs_total{kind="settle",outcome="done"} 1`,
 		`tuval_job_lateness_seconds_count{kind="settle"} 1`, `tuval_anomalies{kind="late"} 1`, `tuval_refunds{state="pending"} 4`,
+		`tuval_findings{kind="end missed"} 2`, "tuval_reconciled_seconds 90",
 		"tuval_ledger_lag_seconds 1.5", "tuval_live_clients 3", "tuval_pool_connections_max", "go_goroutines", "process_start_time_seconds",
 		`tuval_http_request_seconds_count{method="GET",route="GET /{$}",status="200"} 1`,
 		`tuval_http_request_seconds_count{method="other",route="other",status="405"} 1`)

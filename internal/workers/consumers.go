@@ -41,6 +41,7 @@ func (d Deps) consumers() *river.Workers {
 	}))
 	river.AddWorker(w, work(d.sendMail))
 	river.AddWorker(w, work(d.upkeep))
+	river.AddWorker(w, reconciler{d: d})
 	return w
 }
 

@@ -37,6 +37,8 @@ type Deps struct {
 	Log     *slog.Logger
 	Sweep   func(ctx context.Context) error // clears sessions and links that are over
 	Pace    Pace
+
+	ReconcileEvery time.Duration // zero: only when somebody asks
 }
 
 // Pace changes how long a job may take and when one of a dead worker is taken
@@ -60,10 +62,8 @@ func New(d Deps) (*river.Client[pgx.Tx], error) {
 		RetryPolicy:          policy{},
 		ErrorHandler:         mourner{d},
 		Middleware:           []rivertype.Middleware{river.WorkerMiddlewareFunc(d.observe)},
-		PeriodicJobs: []*river.PeriodicJob{river.NewPeriodicJob(river.PeriodicInterval(upkeepEvery),
-			func() (river.JobArgs, *river.InsertOpts) { return jobs.Upkeep{}, nil },
-			&river.PeriodicJobOpts{RunOnStart: true})},
-		Logger: slog.New(slog.DiscardHandler), // failures are logged by mourner, once
+		PeriodicJobs:         d.periodic(),
+		Logger:               slog.New(slog.DiscardHandler), // failures are logged by mourner, once
 	})
 	if err != nil {
 		return nil, fmt.Errorf("workers: %w", err)
