@@ -120,7 +120,7 @@ type AnomaliesPage struct {
 	All    bool // resolved ones too
 	Rows   []AnomalyRow
 	Notice *NoticeText // the answer to a button that came too late
-	Next string
+	Next   string
 	// Reconcile, when set, is where a button posts to that looks again now.
 	Reconcile string
 }

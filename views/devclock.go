@@ -8,7 +8,7 @@ type DevClockPage struct {
 	Now      Moment
 	Steps    []ClockStep
 	Rentals  []ClockRental
-	By       string // as typed
+	By       string    // as typed
 	Problems []Problem // Field: by or ""
 }
 

@@ -7,11 +7,10 @@ type MoreForm struct {
 	Verb     string // "extend" or "renew": where it posts to
 	Weeks    int    // the chosen number
 	Choices  []WeeksChoice
-	PerWeek  string        // today's price of a week
-	Left     CountdownView // of a renewal: until anybody can take the blocks
-	Open     *PayingPanel  // its payment page, if one is open
-	Pending  string        // "4,800.00 USD for 2 weeks": money under way; nothing can be chosen then
-	Problems []Problem     // Field: weeks or ""
+	PerWeek  string       // today's price of a week
+	Open     *PayingPanel // its payment page, if one is open
+	Pending  string       // "4,800.00 USD for 2 weeks": money under way; nothing can be chosen then
+	Problems []Problem    // Field: weeks or ""
 }
 
 // WithdrawPanel is the way back before the first approval. Field: confirm.

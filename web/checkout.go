@@ -29,10 +29,7 @@ func (s *site) checkout(w http.ResponseWriter, r *http.Request) error {
 	}
 	v := visitor.From(r.Context())
 	if err := c.Err(); err != nil {
-		if _, found := s.Market.Find(r.Context(), r.PathValue("id"), v.Viewer()); found != nil {
-			return refused(found)
-		}
-		return refused(err, c.Problems()...)
+		return refused(s.orNotTheirs(r, err), c.Problems()...)
 	}
 	offer, err := s.Market.Checkout(r.Context(), v.Who(), r.PathValue("id"), want)
 	if err != nil {

@@ -49,6 +49,18 @@ func happened(e market.Event, d market.Detail) string {
 		return "Start of the paid time fixed"
 	case ledger.RentalLive:
 		return "On the canvas"
+	case ledger.RentalExtended:
+		return "Extended"
+	case ledger.RentalRenewed:
+		return "Renewed"
+	case ledger.RentalShortened:
+		return "Shortened: the weeks that were refunded came off the end"
+	case ledger.RentalHidden:
+		return "Hidden by us"
+	case ledger.RentalUnhidden:
+		return "Shown again"
+	case ledger.ContactCorrected:
+		return "E-mail address corrected"
 	case ledger.RentalEnded:
 		return "Paid time over"
 	case ledger.RentalClosed:
@@ -59,7 +71,7 @@ func happened(e market.Event, d market.Detail) string {
 		return "Picture approved"
 	case ledger.CreativeRejected:
 		return "Picture not approved"
-	case ledger.RentalPaid, ledger.AreaBlocked, ledger.AreaUnblocked:
+	case ledger.RentalPaid, ledger.HoldProlonged, ledger.DisputeOpened, ledger.DisputeWon, ledger.DisputeLost, ledger.AreaBlocked, ledger.AreaUnblocked:
 	}
 	return ""
 }

@@ -19,7 +19,6 @@ func afterPayment(p *views.RentalPage, d market.Detail, c Context) {
 		p.More = moreForm("extend", payment.Extend, d, c)
 	case d.MayRenew():
 		p.More = moreForm("renew", payment.Renew, d, c)
-		p.More.Left = p.Left
 	}
 	if d.MayWithdraw() {
 		p.Withdraw = &views.WithdrawPanel{Amount: leftToRefund(d).String()}
