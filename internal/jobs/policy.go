@@ -26,7 +26,7 @@ type Policy struct {
 func policies() map[string]Policy {
 	return map[string]Policy{
 		"settle":         {QueueMarket, 12, time.Second, 5 * time.Minute},
-		"remind":         {QueueMail, 12, 5 * time.Second, 10 * time.Minute},
+		"remind":         {QueueMarket, 12, 5 * time.Second, 10 * time.Minute},
 		"end_checkout":   {QueueStripe, 14, 2 * time.Second, 10 * time.Minute},
 		"expire_session": {QueueStripe, 14, 2 * time.Second, 10 * time.Minute},
 		"apply_event":    {QueueMarket, 14, time.Second, 10 * time.Minute},
