@@ -155,7 +155,7 @@ func more(verb string) *views.MoreForm {
 func TestWhatCanBeDoneLater(t *testing.T) {
 	extend, renew, pending, open, withdraw := rental(views.PhaseLive), rental(views.PhaseEnded), rental(views.PhaseLive), rental(views.PhaseLive), rental(views.PhaseInReview)
 	extend.More, renew.More, pending.More, open.More = more("extend"), more("renew"), more("extend"), more("extend")
-	renew.More.Left = views.CountdownView{Seconds: 3600, Deadline: at(32).ISO}
+	renew.Left = views.CountdownView{Seconds: 3600, Deadline: at(32).ISO}
 	pending.More.Pending = "5,000.00 USD for 2 weeks"
 	open.More.Open, open.Confirming = &views.PayingPanel{CheckoutURL: "https://pay.example/cs_2", Weeks: 2, Amount: "5,000.00 USD", OpenUntil: at(3)}, "5,000.00 USD for 2 weeks"
 	withdraw.Withdraw = &views.WithdrawPanel{Amount: "9,600.00 USD", Problems: []views.Problem{{Field: "confirm", Text: "Please tick the box."}}}

@@ -28,7 +28,7 @@ func extendable(b views.Page) views.RentalPage {
 func renewable(b views.Page) views.RentalPage {
 	p := live(b)
 	p.Phase, p.Facts.Reserved, p.Left, p.Creative = views.PhaseEnded, at(31*day), left(151_200), nil
-	p.More = &views.MoreForm{Verb: "renew", Weeks: 4, PerWeek: usd(960000), Choices: moreWeeks(960000, day0().Add(30*day)), Left: left(151_200)}
+	p.More = &views.MoreForm{Verb: "renew", Weeks: 4, PerWeek: usd(960000), Choices: moreWeeks(960000, day0().Add(30*day))}
 	return p
 }
 
