@@ -20,6 +20,16 @@ type letter struct {
 
 type fact struct{ Label, Value string }
 
+// optional keeps the facts that are known.
+func optional(all ...fact) (known []fact) {
+	for _, f := range all {
+		if f.Value != "" {
+			known = append(known, f)
+		}
+	}
+	return known
+}
+
 type action struct{ Label, URL string }
 
 // mail renders the letter in both forms.
@@ -106,6 +116,10 @@ func wrap(s, indent string) string {
 func words(s string) []string {
 	var all []string
 	for _, word := range strings.Fields(s) {
+		if n := len(all); n > 0 && isZone(word) && len(all[n-1]) == len("15:04") {
+			all[n-1] += " " + word // a time and its zone stay on one line
+			continue
+		}
 		runes := []rune(word)
 		for len(runes) > longestWord {
 			all = append(all, string(runes[:longestWord]))
@@ -115,6 +129,8 @@ func words(s string) []string {
 	}
 	return all
 }
+
+func isZone(word string) bool { return strings.HasPrefix(word, "UTC") && len(word) <= len("UTC.") }
 
 // html renders the one form of all mails. Mail programs drop style sheets, so
 // the styles stand on the elements; nothing is loaded from anywhere. Mails are

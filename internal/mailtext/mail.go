@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"tuval/internal/grid"
 )
@@ -61,6 +62,15 @@ func quoted(title string) string {
 
 // at writes an instant with its zone, to the minute.
 func at(t time.Time) string { return t.UTC().Format("Mon 2 Jan 2006, 15:04 UTC") }
+
+// day writes the date of an instant with its zone, for subjects.
+func day(t time.Time) string { return t.UTC().Format("2 Jan 2006 (UTC)") }
+
+// sentence begins a sentence with the given words.
+func sentence(s string) string {
+	r, n := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(r)) + s[n:]
+}
 
 // place says where and how large a rect is, the way pages say it: 1-based.
 func place(r grid.Rect) string {

@@ -2,6 +2,7 @@ package mailtext_test
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"regexp"
 	"strings"
@@ -63,6 +64,7 @@ func every(words string) map[string]mailtext.Mail {
 			RentalURL: page, Rect: rect(), Cause: cause, Reason: words, Refund: &refund, Receipt: words,
 		})
 	}
+	maps.Copy(all, ofTheLife(words))
 	return all
 }
 

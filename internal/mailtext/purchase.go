@@ -38,7 +38,7 @@ func Paid(r Receipt) Mail {
 		Action: action{receiptAction(r.HasImage), r.RentalURL},
 		After: []string{
 			"If no picture is approved by " + at(r.ApproveBy) + ", the rental is cancelled and the full amount refunded by itself.",
-			"This mail is your receipt. The page of your rental has one that prints well.",
+			receiptNote,
 		},
 	}.mail()
 }

@@ -26,7 +26,7 @@ func Approved(a Approval) Mail {
 		Lead:    []string{fmt.Sprintf("We approved %s. Everybody sees it now.", quoted(a.Title))},
 		Facts:   []fact{{"Place", place(a.Rect)}, {"Live since", at(a.LiveFrom)}, {"Until", at(a.EndsAt)}},
 		Action:  action{"See your rental", a.RentalURL},
-		After:   []string{"You can replace the picture or the link at any time: the present one stays up until the new one is approved."},
+		After:   []string{replaceNote},
 	}
 	switch {
 	case a.Replacement:
