@@ -60,7 +60,7 @@ func Ended(e End) Mail {
 // RenewalCloses says that the reservation after the end is nearly over.
 func RenewalCloses(e End) Mail {
 	return letter{
-		Subject: "Last reminder: renew " + quoted(e.Title) + " until " + at(e.RenewBy),
+		Subject: "Last reminder: renew until " + at(e.RenewBy) + ": " + quoted(e.Title),
 		Heading: "Your blocks are soon free for everybody",
 		Lead: []string{
 			fmt.Sprintf("The rental of %s has ended, and its blocks are kept for you until %s. If you renew it before, the picture returns at once, without another review.", quoted(e.Title), at(e.RenewBy)),

@@ -133,7 +133,7 @@ func TestWhatTheMailsOfTheLifeSay(t *testing.T) {
 		{"upload, waiting", "“Blue whale” waits for its review"},
 		{"upload, rejected", "could not approve “Blue whale”, and no other picture has come since. The reason was: > Blue whale"},
 		{"live", "Live since: Sun 21 Mar 2027, 23:30 UTC Until: Sun 28 Mar 2027, 23:30 UTC"},
-		{"ends soon", "Ends: Sun 21 Mar 2027, 23:30 UTC Price today: 2,400.00 USD a week"},
+		{"ends soon", "Ends: Sun 21 Mar 2027, 23:30 UTC Present price: 2,400.00 USD a week"},
 		{"ends soon", "Extend it: https://tuval.example/rentals/abc"},
 		{"ended", "until Tue 23 Mar 2027, 23:30 UTC only you can take them"},
 		{"ended", "Renew it: https://tuval.example/rentals/abc"},
@@ -159,7 +159,7 @@ func TestWhatTheMailsOfTheLifeKeepTo(t *testing.T) {
 	all := ofTheLife("Blue whale")
 	for kind, not := range map[string]string{
 		"removed, refunded": "Nothing is refunded", "upload, waiting": "> Blue whale", "upload": "> Blue whale",
-		"over": "sorry", "ends soon, last": "Price", "hidden, early": "reason", "repaid, closed": "goes on", "repaid, all": "part",
+		"over": "sorry", "ends soon, last": "price", "hidden, early": "reason", "repaid, closed": "goes on", "repaid, all": "part",
 		"too late, closed": "somebody else", "not renewed, gone": "try again", "extended, hidden": "stays where it is",
 		"shortened, over": "stays as it is", "too late, extension": "somebody else",
 	} {
@@ -195,6 +195,18 @@ func TestEachMailStandsForItself(t *testing.T) {
 			if kind != kinds[0] {
 				t.Errorf("%q is of %v", subject, kinds)
 			}
+		}
+	}
+}
+
+// The longest title leaves the instant in the subject.
+func TestSubjectsKeepTheirInstant(t *testing.T) {
+	all := ofTheLife(strings.Repeat("Ж", 80))
+	for kind, want := range map[string]string{
+		"ends soon, last": "21 Mar 2027 (UTC)", "renewal closes": "Tue 23 Mar 2027, 23:30 UTC", "upload, rejected": "21 Mar 2027 (UTC)",
+	} {
+		if s := all[kind].Subject; !strings.Contains(s, want) {
+			t.Errorf("%s: %q", kind, s)
 		}
 	}
 }

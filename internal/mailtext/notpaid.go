@@ -37,16 +37,17 @@ func NotPaid(f Failure) Mail {
 		Subject: "Not paid: your place on the canvas",
 		Heading: "Your payment did not arrive",
 		Lead:    []string{notPaidLead(f)},
-		Facts: append([]fact{{"Place", place(f.Rect)}, {"Not charged", f.Amount.String()}},
-			optional(fact{"Payment", f.Receipt}, fact{"Rental", f.RentalURL})...),
-		Action: action{"Choose blocks again", f.CanvasURL},
-		After:  []string{"A card is the surest way to pay here: you see at once whether it worked."},
+		Facts:   append([]fact{{"Place", place(f.Rect)}, {"Not charged", f.Amount.String()}}, optional(fact{"Payment", f.Receipt})...),
+		After:   []string{"A card is the surest way to pay here: you see at once whether it worked."},
 	}
 	switch {
 	case f.Purpose == ForExtension && !f.Ended:
 		l.Action = action{"Extend it again", f.RentalURL}
 	case f.Purpose != ForNew && !f.RenewBy.IsZero():
 		l.Action = action{"Renew it", f.RentalURL}
+	default:
+		l.Facts = append(l.Facts, optional(fact{"Rental", f.RentalURL})...)
+		l.Action = action{"Choose blocks again", f.CanvasURL}
 	}
 	switch f.Purpose {
 	case ForExtension:

@@ -80,7 +80,7 @@ type Ending struct {
 // EndsSoon says when a live rental ends and how to extend it.
 func EndsSoon(e Ending) Mail {
 	return letter{
-		Subject: reminderSubject(e.Last, quoted(e.Title)+" ends on "+day(e.EndsAt)),
+		Subject: reminderSubject(e.Last, "ends on "+day(e.EndsAt)+": "+quoted(e.Title)),
 		Heading: "Your rental comes to its end",
 		Lead: []string{
 			fmt.Sprintf("%s leaves the canvas at the end of the time you paid for. If it is to stay, extend the rental before: the weeks are added to the end, so extending early loses nothing.", sentence(quoted(e.Title))),
@@ -95,5 +95,5 @@ func priceFact(perWeek money.Money) []fact {
 	if perWeek.Amount == 0 {
 		return nil
 	}
-	return []fact{{"Price today", perWeek.String() + " a week"}}
+	return []fact{{"Present price", perWeek.String() + " a week"}}
 }
