@@ -15,7 +15,7 @@ import (
 // sheets is the order in which the style sheets become app.css, parts the order
 // in which the scripts of the canvas page become js/canvas.js.
 var (
-	sheets = []string{"tokens", "base", "layout", "components", "canvas", "pages", "utilities"}
+	sheets = []string{"tokens", "base", "layout", "components", "canvas", "pages", "workflow", "utilities"}
 	parts  = []string{"geometry", "board", "paint", "feed", "hands", "label", "canvas"}
 )
 

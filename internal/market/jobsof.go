@@ -83,12 +83,13 @@ func carries(name string, id any) string {
 const sqlJobFacts = `
 	WITH found AS MATERIALIZED (
 		SELECT j.id, j.kind, j.args, j.state, j.scheduled_at, j.finalized_at, j.attempt, j.max_attempts, j.errors[array_upper(j.errors, 1)] AS failure
-		FROM unnest(@wanted::jsonb[]) AS w (args) JOIN river_job j ON j.args @> w.args AND j.kind = ANY(@kinds)
+		FROM unnest(@wanted::jsonb[]) AS w (args) JOIN river_job j ON j.args @> w.args
 	)
 	SELECT DISTINCT ON (f.kind, f.args) f.kind, COALESCE(f.args->>'why', ''), f.state::text, f.scheduled_at, f.finalized_at,
 	       f.attempt, f.max_attempts, COALESCE(f.failure->>'error', ''),
 	       COALESCE((f.args->>'payment')::bigint, p.id, 0), COALESCE((f.args->>'refund')::bigint, 0)
 	FROM found f LEFT JOIN payments p ON p.payment_intent = f.args->>'payment_intent'
+	WHERE f.kind = ANY(@kinds)
 	ORDER BY f.kind, f.args, f.id DESC
 	LIMIT @most`
 
@@ -121,13 +122,13 @@ const sqlMailFacts = `
 	WITH letters AS MATERIALIZED (
 		SELECT id, kind, created_at, sent_at, dropped_at, dropped_why FROM mails WHERE rental_id = @rental ORDER BY id DESC LIMIT @most
 	), found AS MATERIALIZED (
-		SELECT l.id AS letter, j.id, j.state, j.scheduled_at, j.attempt, j.max_attempts, j.errors[array_upper(j.errors, 1)] AS failure
-		FROM letters l JOIN river_job j ON j.args @> jsonb_build_object('mail', l.id) AND j.kind = @kind
+		SELECT l.id AS letter, j.id, j.kind, j.state, j.scheduled_at, j.attempt, j.max_attempts, j.errors[array_upper(j.errors, 1)] AS failure
+		FROM letters l JOIN river_job j ON j.args @> jsonb_build_object('mail', l.id)
 		WHERE l.sent_at IS NULL
 	)
 	SELECT l.kind, l.created_at, l.sent_at, l.dropped_at, l.dropped_why, j.state::text, j.scheduled_at, COALESCE(j.attempt, 0),
 	       COALESCE(j.max_attempts, 0), COALESCE(j.failure->>'error', '')
-	FROM letters l LEFT JOIN (SELECT DISTINCT ON (letter) * FROM found ORDER BY letter, id DESC) j ON j.letter = l.id
+	FROM letters l LEFT JOIN (SELECT DISTINCT ON (letter) * FROM found WHERE kind = @kind ORDER BY letter, id DESC) j ON j.letter = l.id
 	ORDER BY l.id`
 
 func mailFacts(ctx context.Context, q db.Querier, id rental.ID) ([]JobFact, error) {

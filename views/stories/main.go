@@ -33,6 +33,7 @@ func allStories() []story {
 		canvasStories(),
 		buyerStories(),
 		adminStories(),
+		workflowStories(),
 	)
 }
 
