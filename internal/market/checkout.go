@@ -107,7 +107,8 @@ func offer(p payment.Payment) Offer {
 }
 
 // makeRoom makes the rental's open page unpayable when it offers something
-// else than what is asked now, or when its time is over.
+// else than what is asked now, or when its time is over. A page that can be
+// paid is not given away when it is too late to begin another one.
 func (m *Market) makeRoom(ctx context.Context, r rental.Rental, want payment.Payment, now time.Time) error {
 	ps, err := payment.OfRental(ctx, m.pool, r.ID)
 	if err != nil {
@@ -116,6 +117,9 @@ func (m *Market) makeRoom(ctx context.Context, r rental.Rental, want payment.Pay
 	for _, p := range ps {
 		if p.State != payment.Open || p.SessionID == nil || p.SamePurchase(want) && now.Before(p.ExpiresAt) {
 			continue
+		}
+		if err := m.mayBegin(r.At(now, m.terms()), want.Purpose, now); err != nil && now.Before(p.ExpiresAt) {
+			return err
 		}
 		if err := m.retire(ctx, p); err != nil {
 			return err

@@ -215,6 +215,9 @@ func (m *model) checkout(r *mRental, weeks int) (code string, p *mPayment, fresh
 		if p.state != payment.Open || !p.known || p.weeks == weeks && m.t < p.expires {
 			continue
 		}
+		if m.t < p.expires && m.t >= r.from+holdMax-pageTTL-grace { // a page that can be paid is not given away
+			return "gone", nil, false
+		}
 		m.expireAtStripe(p)
 		if p.state == payment.Paid || p.state == payment.Processing {
 			return "conflict", nil, false
