@@ -20,11 +20,12 @@ const (
 	dead     = `j.state IN ('discarded', 'cancelled')`
 )
 
-// jobsAbout counts the jobs about one thing. A count, not an EXISTS: that would
-// be planned as a scan of all jobs.
+// jobsAbout counts the jobs about one thing, by the index on what jobs carry. A
+// count, not an EXISTS: that would be planned as a scan of all jobs. The kind
+// is no plain column, or all jobs of it would be looked up each time.
 func jobsAbout(kind, arg, id, which string) string {
 	return `(SELECT count(*) FROM river_job j WHERE j.args @> jsonb_build_object('` + arg + `', ` + id + `)
-		AND j.kind = '` + kind + `' AND (` + which + `))`
+		AND j.kind || '' = '` + kind + `' AND (` + which + `))`
 }
 
 // lookups are the questions for jobs that should be there and are not. Each
@@ -50,7 +51,7 @@ func lookups() []lookup {
 		{"send_mail", `
 			SELECT m.id, '', now(), COALESCE(m.rental_id, 0), 0::bigint, ` + jobsAbout("send_mail", "mail", "m.id", unworked+` OR `+dead) + ` = 0 FROM (
 				SELECT id, rental_id FROM mails
-				WHERE sent_at IS NULL AND $1 = '' AND id > $2 ORDER BY id LIMIT $3) m ORDER BY m.id`},
+				WHERE sent_at IS NULL AND dropped_at IS NULL AND $1 = '' AND id > $2 ORDER BY id LIMIT $3) m ORDER BY m.id`},
 	}
 }
 

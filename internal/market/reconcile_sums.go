@@ -16,9 +16,9 @@ const touchedPerPass = 40 * batch
 // sqlTouched reads on in the ledger, below every transaction that still runs:
 // ids alone would pass by what commits late.
 const sqlTouched = `
-	SELECT xid::text, id, COALESCE(claim_id, 0), COALESCE(payment_id, 0) FROM ledger
-	WHERE (xid, id) > ($1::text::xid8, $2) AND xid < pg_snapshot_xmin(pg_current_snapshot())
-	ORDER BY xid, id LIMIT $3`
+	SELECT l.xid::text, l.id, COALESCE(l.claim_id, 0), COALESCE(l.payment_id, 0) FROM ledger l
+	WHERE (l.xid, l.id) > ($1::text::xid8, $2) AND l.xid < pg_snapshot_xmin(pg_current_snapshot())
+	ORDER BY l.xid, l.id LIMIT $3`
 
 type touched struct {
 	Xid     string
