@@ -9,17 +9,18 @@ import (
 // the gutter between them in which the lines run.
 const (
 	flowWidth   = 326
-	flowBox     = 148
+	flowBox     = 150
 	flowSideX   = flowWidth - flowBox - 1
-	flowMainX   = 12
+	flowMainX   = 10
 	flowGap     = 16
 	flowPad     = 2
 	flowTall    = 62
 	flowLow     = 44
 	flowLowest  = 28
-	flowOutX    = flowMainX + flowBox + 5  // lines that lead to the side
-	flowBackX   = flowMainX + flowBox + 12 // lines that lead back
-	flowMarginX = 4                        // lines that pass steps of the main way
+	flowLetters = 15                       // of title and state that fit one line
+	flowOutX    = flowMainX + flowBox + 4  // lines that lead to the side
+	flowBackX   = flowMainX + flowBox + 10 // lines that lead back
+	flowMarginX = 3                        // lines that pass steps of the main way
 )
 
 // flowBoxAt is a step at its place.
@@ -117,7 +118,7 @@ func (s WorkflowStep) height() int {
 	switch {
 	case s.third() != "":
 		return flowTall
-	case s.Count == "" && (s.State == "waiting" || s.State == "skipped"):
+	case s.Count == "" && (s.State == "waiting" || s.State == "skipped") && len(s.Title)+len(s.Word) <= flowLetters:
 		return flowLowest
 	}
 	return flowLow

@@ -120,19 +120,34 @@ func (d *drawing) weeks() int {
 	return weeks
 }
 
-// inOrder puts each step behind all that it follows, else as they were added.
+// inOrder puts each step behind all that it follows; what stands beside the
+// main way comes as early as it can.
 func (d *drawing) inOrder() {
-	left, placed := d.g.Steps, map[string]bool{}
-	var ordered []Step
+	left, placed := slices.Clone(d.g.Steps), map[string]bool{}
+	d.g.Steps = nil
 	for len(left) > 0 {
-		i := slices.IndexFunc(left, func(s Step) bool {
-			return !slices.ContainsFunc(d.g.After(s.ID), func(from string) bool { return !placed[from] })
-		})
-		if i < 0 {
-			i = 0 // never: edges lead from earlier steps to later ones
-		}
-		ordered, placed[left[i].ID] = append(ordered, left[i]), true
-		left = slices.Delete(slices.Clone(left), i, i+1)
+		i := d.readiest(left, placed)
+		d.g.Steps = append(d.g.Steps, left[i])
+		placed[left[i].ID] = true
+		left = slices.Delete(left, i, i+1)
 	}
-	d.g.Steps = ordered
+}
+
+// readiest is the next step of those left. There always is one that is ready:
+// no edge leads to a step that was added earlier, but for those that lead from
+// the side to an end.
+func (d *drawing) readiest(left []Step, placed map[string]bool) int {
+	first := -1
+	for i, s := range left {
+		if slices.ContainsFunc(d.g.After(s.ID), func(from string) bool { return !placed[from] }) {
+			continue
+		}
+		if s.Branch {
+			return i
+		}
+		if first < 0 {
+			first = i
+		}
+	}
+	return max(first, 0)
 }

@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"strings"
+	"time"
 
 	"tuval/internal/rental"
 )
@@ -61,12 +62,22 @@ func (d *drawing) remind(j Job) {
 	if s.State == Waiting {
 		s.Due, s.Fixed = &j.At, true
 	}
-	switch remindedOf(j.Why) {
+	switch end := d.endAfter(j.At); remindedOf(j.Why) {
 	case Review:
 		d.add(s, string(Pay))
 	case Renew:
 		d.add(s, d.last(End))
 	default:
-		d.link(d.add(s, string(GoLive)), d.last(End), false)
+		d.link(d.add(s, d.g.After(end)[0]), end, false)
 	}
+}
+
+// endAfter is the end that a reminder at an instant came before.
+func (d *drawing) endAfter(at time.Time) string {
+	for _, s := range d.g.Steps {
+		if s.Kind == End && (s.At == nil || at.Before(*s.At)) {
+			return s.ID
+		}
+	}
+	return d.last(End)
 }

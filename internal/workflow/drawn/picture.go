@@ -41,6 +41,9 @@ func summary(g workflow.Graph) string {
 func step(g workflow.Graph, s workflow.Step) views.WorkflowStep {
 	v := views.WorkflowStep{ID: s.ID, Title: title(s), State: string(s.State), Word: stateWord(s.State), Side: s.Branch, Note: note(s)}
 	v.Lead, v.When, v.Brief = when(s, g.Now)
+	if s.Kind == workflow.Release && s.Due != nil && g.Rental.EndsAt == nil {
+		v.Lead = "else" // only if nothing happens until then
+	}
 	if t := s.Tries; t != nil {
 		v.Tries, v.Count, v.Error = tries(*t), fmt.Sprintf("try %d/%d", t.Attempt, t.Max), t.Error
 	}
@@ -100,7 +103,11 @@ func when(s workflow.Step, now time.Time) (lead string, at views.Moment, brief s
 	case s.Due == nil:
 		return "", views.Moment{}, ""
 	}
-	return dueWord(s), views.MomentOf(*s.Due), short(*s.Due, now)
+	brief = short(*s.Due, now)
+	if !s.Fixed {
+		brief = s.Due.UTC().Format(dayForm)
+	}
+	return dueWord(s), views.MomentOf(*s.Due), brief
 }
 
 // dueWord says what comes at the step's instant: the step itself, or the end
@@ -119,10 +126,12 @@ func dueWord(s workflow.Step) string {
 // year the day alone.
 func short(t, now time.Time) string {
 	if t.UTC().Year() != now.UTC().Year() {
-		return t.UTC().Format("2 Jan 2006")
+		return t.UTC().Format(dayForm)
 	}
-	return t.UTC().Format("2 Jan, 15:04 UTC")
+	return t.UTC().Format("2 Jan 15:04 UTC")
 }
+
+const dayForm = "2 Jan 2006"
 
 func tries(t workflow.Tries) string {
 	text := fmt.Sprintf("try %d of %d", t.Attempt, t.Max)
