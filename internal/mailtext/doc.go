@@ -11,9 +11,10 @@
 // zone stands next to each time. Times are written in UTC. Encoding a subject
 // for transport (RFC 2047) and addressing are the sender's work.
 //
-// A mail may be late: it names instants, never how far away they are.
-// Each has the place, 1-based as pages say it, and the address of its rental. What goes wrong between us and the payment
-// service (a refund that failed) is told to admins, not to buyers.
+// A mail may be late: it names instants, never how far away they are. Each
+// about a rental has its place, 1-based as pages say it, and its address. What
+// goes wrong between us and the payment service (a refund that failed) is told
+// to admins, not to buyers.
 //
 // No mail but the sign-in link carries authority: the other links are plain
 // addresses of a rental's page, which asks for a sign-in when it must.

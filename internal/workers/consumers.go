@@ -39,7 +39,7 @@ func (d Deps) consumers() *river.Workers {
 	river.AddWorker(w, work(func(ctx context.Context, j *river.Job[jobs.Remind]) error {
 		return d.Market.Remind(ctx, rental.ID(j.Args.Rental), j.Args.Why)
 	}))
-	river.AddWorker(w, work(d.sendMail))
+	river.AddWorker(w, work(d.postman().send))
 	river.AddWorker(w, work(d.upkeep))
 	river.AddWorker(w, reconciler{d: d})
 	return w
@@ -79,14 +79,6 @@ func (d Deps) syncRefunds(ctx context.Context, j *river.Job[jobs.SyncRefunds]) e
 	var early market.NotYet
 	if errors.As(err, &early) && j.AttemptedAt != nil && j.AttemptedAt.Sub(j.CreatedAt) > giveUpForeign {
 		return nil
-	}
-	return err
-}
-
-func (d Deps) sendMail(ctx context.Context, j *river.Job[jobs.SendMail]) error {
-	outcome, err := mail.SendOne(ctx, d.Pool, d.Mail, j.Args.Mail)
-	if err == nil && outcome == mail.Busy {
-		return market.NotYet{Wait: mail.Lease}
 	}
 	return err
 }

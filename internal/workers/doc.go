@@ -7,4 +7,8 @@
 // becomes an anomaly for an admin. A worker that dies is taken over after
 // about a minute; what it half did does not matter, since every effect is
 // conditional on the state it finds.
+//
+// Mails go out at a bounded rate a process, from a queue of their own. A job
+// that waits for its turn, or for a mail server that is slow or down, holds
+// neither a connection to the database nor a place that other jobs need.
 package workers

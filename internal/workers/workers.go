@@ -41,11 +41,12 @@ type Deps struct {
 	ReconcileEvery time.Duration // zero: only when somebody asks
 }
 
-// Pace changes how long a job may take and when one of a dead worker is taken
-// over. Zero values are the product's.
+// Pace changes how long a job may take, when one of a dead worker is taken
+// over, and how many mails go out. Zero values are the product's.
 type Pace struct {
 	JobTimeout  time.Duration
 	RescueAfter time.Duration // not below JobTimeout
+	Mails       float64       // a second, in this process
 }
 
 // New makes the client that works the jobs; the caller starts and stops it.
@@ -54,7 +55,7 @@ func New(d Deps) (*river.Client[pgx.Tx], error) {
 		Queues: map[string]river.QueueConfig{
 			jobs.QueueMarket: {MaxWorkers: 12, FetchCooldown: 20 * time.Millisecond},
 			jobs.QueueStripe: {MaxWorkers: 12, FetchCooldown: 20 * time.Millisecond},
-			jobs.QueueMail:   {MaxWorkers: 4, FetchCooldown: 100 * time.Millisecond},
+			jobs.QueueMail:   {MaxWorkers: mailsAtOnce, FetchCooldown: 100 * time.Millisecond},
 		},
 		Workers:              d.consumers(),
 		JobTimeout:           cmp.Or(d.Pace.JobTimeout, jobTimeout),
