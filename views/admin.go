@@ -121,8 +121,7 @@ type AnomaliesPage struct {
 	Rows   []AnomalyRow
 	Notice *NoticeText // the answer to a button that came too late
 	Next   string
-	// Reconcile, when set, is where a button posts to that looks again now.
-	Reconcile string
+	Pass   PassView
 }
 
 // AnomalyRow is one finding.

@@ -137,7 +137,7 @@ func (f filler) text(field string) string {
 	switch field {
 	case "ID", "CreativeID", "RentalID", "PublicID":
 		return fmt.Sprint("id", f.next())
-	case "Action", "Reconcile":
+	case "Action":
 		return "/act"
 	case "Path":
 		return "/admin/reviews"

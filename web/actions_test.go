@@ -157,7 +157,7 @@ func TestAnomaliesHaveButtons(t *testing.T) {
 	key := s.text(`SELECT key FROM anomalies WHERE fact = 'one'`)
 	admin.get("/admin/anomalies").says("Message one", "Message two", "Look at it.", "a <test>").hasNot("form", "action", "/admin/anomalies/"+key+"/remedy")
 	admin.post("/admin/anomalies/" + key + "/remedy").wants(http.StatusConflict).says("nothing that can be done about this by a button")
-	admin.follow(admin.post("/admin/anomalies/" + key + "/resolve").wants(http.StatusSeeOther)).says("marked as dealt with", "Message two").saysNot("Message one")
+	admin.follow(admin.post("/admin/anomalies/"+key+"/resolve").wants(http.StatusSeeOther)).says("marked as dealt with", "Message two").saysNot("Message one")
 	admin.post("/admin/anomalies/" + key + "/resolve").wants(http.StatusConflict).whole(true).says("dealt with before: dealt with by hand")
 	admin.get("/admin/anomalies?show=all").says("Message one", "Message two", "dealt with by hand", "Resolved")
 	for _, none := range []string{"none", "%00", "%ff"} {

@@ -26,6 +26,9 @@ func (s *site) showAnomalies(w http.ResponseWriter, r *http.Request, status int,
 		return err
 	}
 	p := views.AnomaliesPage{AdminPage: frame, Notice: notice, All: r.URL.Query().Get("show") == "all"}
+	if p.Pass, err = s.passOf(r); err != nil {
+		return err
+	}
 	if p.All {
 		settled, err := s.Market.SettledAnomalies(r.Context(), listed)
 		if err != nil {

@@ -68,6 +68,7 @@ func (s *site) routes() {
 	admin.on("POST /admin/rentals/{id}/close", s.removeRental)
 	admin.on("GET /admin/payments", s.adminPayments)
 	admin.on("GET /admin/anomalies", s.anomalies)
+	admin.on("POST /admin/reconcile", s.reconcile)
 	admin.on("POST /admin/anomalies/{id}/remedy", s.remedy)
 	admin.on("POST /admin/anomalies/{id}/resolve", s.resolve)
 	admin.on("GET /admin/blocked", s.blocked)

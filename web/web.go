@@ -76,7 +76,8 @@ type site struct {
 	origins  *http.CrossOriginProtection
 	policy   string // Content-Security-Policy of a page
 	memory   *repeat.Memory
-	alarms   gate
+	alarms   gate // strange proxies
+	refusals gate // refused webhooks
 }
 
 // New makes the handler of the whole site.

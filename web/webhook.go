@@ -1,9 +1,11 @@
 package web
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
+	"time"
 
 	"tuval/internal/fault"
 	"tuval/internal/gateway"
@@ -28,6 +30,7 @@ func (s *site) stripe(w http.ResponseWriter, r *http.Request) error {
 	event, err := gateway.Verify(payload, r.Header.Get("Stripe-Signature"), s.Settings.WebhookSecrets)
 	if err != nil {
 		s.Metrics.Webhooks.WithLabelValues("other", "refused").Inc()
+		s.webhookRefused(r.Context(), err)
 		reply.Fault(w, r, err)
 		return nil
 	}
@@ -39,4 +42,24 @@ func (s *site) stripe(w http.ResponseWriter, r *http.Request) error {
 	s.Metrics.Webhooks.WithLabelValues(telemetry.KnownEvent(event.Type), "received").Inc()
 	reply.JSON(w, r, http.StatusOK, map[string]bool{"received": true})
 	return nil
+}
+
+// webhookRefused tells an admin of a delivery that was refused though it looks
+// like one of Stripe's, once in a while: anybody can send such.
+func (s *site) webhookRefused(ctx context.Context, err error) {
+	var why error
+	switch {
+	case errors.Is(err, gateway.ErrClock):
+		why = gateway.ErrClock
+	case errors.Is(err, gateway.ErrSecret):
+		why = gateway.ErrSecret
+	default:
+		return
+	}
+	if !s.refusals.open(time.Now()) {
+		return
+	}
+	if err := s.Market.WebhookRefused(ctx, why.Error()); err != nil {
+		s.Log.WarnContext(ctx, "a refused webhook could not be reported", "error", err)
+	}
 }

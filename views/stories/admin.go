@@ -37,7 +37,7 @@ func adminStories() []story {
 			return views.Payments(views.PaymentsPage{AdminPage: adminBase(b, "/admin/payments"), State: "paid", Rows: payments(), Next: "/admin/payments?after=x"})
 		}},
 		{path: "admin/anomalies", title: "findings", render: func(b views.Page) templ.Component {
-			return views.Anomalies(views.AnomaliesPage{AdminPage: adminBase(b, "/admin/anomalies"), All: true, Rows: anomalies(), Reconcile: "/admin/reconcile"})
+			return views.Anomalies(views.AnomaliesPage{AdminPage: adminBase(b, "/admin/anomalies"), All: true, Rows: anomalies(), Pass: lastPass()})
 		}},
 		{path: "admin/anomalies-none", title: "no findings", render: func(b views.Page) templ.Component {
 			return views.Anomalies(views.AnomaliesPage{AdminPage: adminBase(b, "/admin/anomalies")})

@@ -16,7 +16,10 @@ func (a *api) refund(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	order := market.RefundOrder{Rental: r.PathValue("id"), Payment: f.text("payment_id"), Reason: f.reason(), By: v.Admin.Email}
+	order := market.RefundOrder{
+		Rental: r.PathValue("id"), Reason: f.reason(), By: v.Admin.Email,
+		Payment: rule(f, "payment_id", text.Rule{Field: "payment_id", Label: "payment_id", Max: 100}.Clean),
+	}
 	if f.has("amount") {
 		amount := f.number("amount", 1, math.MaxInt64)
 		order.Amount = &amount

@@ -73,6 +73,29 @@ func TestEveryFieldIsJudged(t *testing.T) {
 			},
 		},
 		{admin, "/api/v1/admin/blocked", area, map[string]kind{"until": words(nil, instants...)}},
+		{
+			s.bearer(paid.Token),
+			"/api/v1/rentals/" + paid.ID + "/extensions",
+			map[string]kind{"weeks": number(1, "0", "-1", "53")},
+			map[string]kind{"expected_amount": number(40_000, "-1")},
+		},
+		{s.bearer(paid.Token), "/api/v1/rentals/" + paid.ID + "/renewals", map[string]kind{"weeks": number(1, "0", "-1", "53")}, nil},
+		{
+			admin,
+			"/api/v1/admin/rentals/" + paid.ID + "/refund",
+			map[string]kind{"reason": words("r", `""`, `" \n "`, long(501))},
+			map[string]kind{"payment_id": words(nil), "amount": number(1, "0", "-1")},
+		},
+		{admin, "/api/v1/admin/rentals/" + paid.ID + "/hide", map[string]kind{"reason": words("r", `""`, long(501))}, nil},
+		{
+			admin,
+			"/api/v1/admin/rentals/" + paid.ID + "/close",
+			map[string]kind{
+				"reason": words("r", `""`, long(501)),
+				"refund": {true, []string{`"true"`, `"yes"`, `1`, `0`, `null`, `{}`, `[]`, `""`}},
+			},
+			nil,
+		},
 		{admin, creative + "/approve", map[string]kind{"revision": number(9, "0", "-1", "1000001")}, nil},
 		{admin, creative + "/reject", map[string]kind{"revision": number(9, "0", "-1", "1000001"), "reason": words("r", `""`, `" \n "`, long(501))}, nil},
 	} {

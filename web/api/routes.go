@@ -32,6 +32,7 @@ func (a *api) routes() {
 	a.on("POST /api/v1/admin/blocked", usual, a.block)
 	a.on("DELETE /api/v1/admin/blocked/{id}", usual, a.unblock)
 	a.on("GET /api/v1/admin/anomalies", usual, a.anomalies)
+	a.on("POST /api/v1/admin/reconcile", usual, a.reconcile)
 	a.on("GET /api/v1/admin/rentals", usual, a.rentals)
 	a.on("POST /api/v1/admin/rentals/{id}/refund", usual, a.refund)
 	a.on("POST /api/v1/admin/rentals/{id}/hide", usual, a.hide)
