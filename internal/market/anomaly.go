@@ -44,7 +44,8 @@ const (
 	RefundAgain Remedy = "refund again"
 )
 
-// Report stores an anomaly.
+// Report stores an anomaly. One that was dealt with stays so when its fact is
+// told again, but for a job that was given up once more after a retry.
 func (m *Market) Report(ctx context.Context, a Anomaly) error { return reportTx(ctx, m.pool, a) }
 
 func reportTx(ctx context.Context, q db.Querier, a Anomaly) error {
@@ -52,7 +53,8 @@ func reportTx(ctx context.Context, q db.Querier, a Anomaly) error {
 		INSERT INTO anomalies (key, fact, kind, rental_id, payment_id, refund_id, message, action, remedy, job_id)
 		VALUES (@key, @fact, @kind, NULLIF(@rental, 0::bigint), NULLIF(@payment, 0::bigint), NULLIF(@refund, 0::bigint), @message, @action,
 		        @remedy, NULLIF(@job, 0::bigint))
-		ON CONFLICT (fact) DO UPDATE SET last_seen = now()`
+		ON CONFLICT (fact) DO UPDATE SET last_seen = now(), message = excluded.message,
+			resolved_at = CASE WHEN excluded.remedy <> 'retry job' THEN anomalies.resolved_at END`
 	_, err := q.Exec(ctx, sql, pgx.NamedArgs{
 		"key": ident.New(), "fact": a.Fact, "kind": a.Kind, "rental": int64(a.Rental), "payment": int64(a.Payment),
 		"refund": int64(a.Refund), "message": a.Message, "action": a.Action, "remedy": string(a.Remedy), "job": a.Job,

@@ -164,7 +164,7 @@ func (m *Market) meet(ctx context.Context, tx pgx.Tx, p payment.Payment, fx *eff
 		return c, seen, own, err
 	}
 	r := c.Own[seen.ID]
-	if r.State != seen.State {
+	if r.State != seen.State || r.PaidAt != nil && seen.PaidAt == nil {
 		return c, r, own, turnstile.ErrMoved
 	}
 	r, err = m.catchUp(ctx, tx, r, c.Now, fx)

@@ -89,3 +89,26 @@ func (w *world) anomalies(kind string) int {
 	w.t.Helper()
 	return w.count(`SELECT count(*) FROM anomalies WHERE kind = $1 AND resolved_at IS NULL`, kind)
 }
+
+// lastOf is the last event of a type that Stripe told.
+func (w *world) lastOf(kind string) event {
+	w.t.Helper()
+	w.news()
+	for i := len(w.inbox.all) - 1; i >= 0; i-- {
+		if w.inbox.all[i].Type == kind {
+			return w.inbox.all[i]
+		}
+	}
+	w.t.Fatalf("no event %s", kind)
+	return event{}
+}
+
+// changed is another event made of one: of another type, if one is named, and
+// with other words.
+func (w *world) changed(e event, kind string, words ...string) event {
+	w.t.Helper()
+	fresh := event{ID: "evt_" + ident.New(), Type: kind}
+	words = append(words, `"`+e.ID+`"`, `"`+fresh.ID+`"`, `"`+e.Type+`"`, `"`+kind+`"`)
+	fresh.Raw = json.RawMessage(strings.NewReplacer(words...).Replace(string(e.Raw)))
+	return fresh
+}
