@@ -113,6 +113,10 @@ func TestTries(t *testing.T) {
 	if s := step(t, workflow.Of(held().live().job(dead("send_mail", "approved")).Facts), "review"); s.State != workflow.Done || s.Tries == nil || !s.Tries.Dead {
 		t.Errorf("approved, and the mail did not go: %s %+v", s.State, s.Tries)
 	}
+	told := held().live().payment(2, payment.Extend, 2, payment.Paid, 3*day).job(dead("send_mail", "extended"))
+	if s := step(t, workflow.Of(told.Facts), "extend"); s.Tries == nil {
+		t.Error("the extension's mail did not go, and nothing says so")
+	}
 	waits := workflow.Job{Kind: "settle", Why: "ends", State: "scheduled", At: *at(29 * day), MaxAttempts: 12}
 	if s := step(t, workflow.Of(held().live().job(waits).Facts), "end"); s.Tries != nil {
 		t.Errorf("a job that only waits: %+v", s.Tries)

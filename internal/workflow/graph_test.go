@@ -141,6 +141,26 @@ func dead(kind, why string) workflow.Job {
 	return workflow.Job{Kind: kind, Why: why, State: "discarded", At: *at(day), Attempt: 14, MaxAttempts: 14, LastError: "no answer"}
 }
 
+// What stands beside the main way comes as early as it can.
+func TestStepsAreInOrder(t *testing.T) {
+	for _, c := range []struct {
+		of   *life
+		want string
+	}{
+		{held().paid(), "hold pay receipt image review go live end renew release"},
+		{held().live().payment(2, payment.Extend, 2, payment.Paid, 3*day).job(workflow.Job{Kind: "remind", Why: "24 hours to the end", State: "scheduled", At: *at(28 * day)}), "hold pay receipt image review go live extend remind end renew release"},
+		{held().live().ended(29 * day).job(workflow.Job{Kind: "remind", Why: "12 hours to renew", State: "scheduled", At: *at(30 * day)}), "hold pay receipt image review go live end renew remind release"},
+	} {
+		var got []string
+		for _, s := range workflow.Of(c.of.Facts).Steps {
+			got = append(got, s.ID)
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%v, want %s", got, c.want)
+		}
+	}
+}
+
 // Every state of a rental, and what went wrong or was taken back in it.
 func TestStepsOfEveryState(t *testing.T) {
 	renewed := func() *life {
@@ -211,7 +231,11 @@ func TestStepsOfEveryState(t *testing.T) {
 		"dead checkout end":   {held().paying(payment.Open).job(workflow.Job{Kind: "end_checkout", State: "cancelled", LastError: "401", Attempt: 1, MaxAttempts: 14, Payment: 1}), "pay:failed"},
 		"reminders": {held().live().job(workflow.Job{Kind: "remind", Why: "7 days to the end", State: "scheduled", At: *at(22 * day)}).
 			job(workflow.Job{Kind: "remind", Why: "7 days to the approval deadline", State: "scheduled", At: *at(23 * day)}), "remind:waiting !remind 2"},
-		"reminded": {held().live().job(workflow.Job{Kind: "send_mail", Why: "ends soon", State: "completed", At: *at(22 * day), DoneAt: at(22 * day)}), "remind:done"},
+		"reminded of the first end": {
+			renewed().job(workflow.Job{Kind: "send_mail", Why: "ends soon", State: "completed", At: *at(22 * day), DoneAt: at(22 * day)}), "remind:done end:done end 2:now",
+		},
+		"extension's mail dead": {held().live().payment(2, payment.Extend, 2, payment.Paid, 3*day).job(dead("send_mail", "extended")), "extend:done"},
+		"reminded":              {held().live().job(workflow.Job{Kind: "send_mail", Why: "ends soon", State: "completed", At: *at(22 * day), DoneAt: at(22 * day)}), "remind:done"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := workflow.Of(c.of.Facts)

@@ -35,7 +35,7 @@ func remindedOf(why string) Kind {
 		return Review
 	case strings.HasSuffix(why, "to the end") || why == "ends soon":
 		return End
-	case strings.HasSuffix(why, "to renew") || why == "closes soon":
+	case strings.HasSuffix(why, "to renew") || why == "renewal closes":
 		return Renew
 	}
 	return ""

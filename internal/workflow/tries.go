@@ -67,7 +67,7 @@ func (d *drawing) stepOf(j Job) string {
 	case "settle":
 		return d.deadline(j.Why)
 	case mailKind:
-		return mailed()[j.Why]
+		return d.last(mailed()[j.Why])
 	}
 	if j.Payment == 0 {
 		return ""
@@ -109,10 +109,10 @@ func (d *drawing) last(kind Kind) string {
 	return id
 }
 
-// mailed names the step that a kind of mail tells of.
-func mailed() map[string]string {
-	return map[string]string{
-		"paid": string(Receipt), "approved": string(Review), "rejected": string(Review), "live": string(GoLive),
-		"ended": string(End), "refunded": string(Pay), "cancelled": string(Release), "payment failed": string(Pay),
+// mailed names the kind of step that a kind of mail tells of.
+func mailed() map[string]Kind {
+	return map[string]Kind{
+		"paid": Receipt, "extended": Extend, "renewed": Renew, "refunded": Pay, "repaid": Pay, "payment failed": Pay, "approved": Review,
+		"rejected": Review, "live": GoLive, "hidden": GoLive, "shortened": End, "ended": End, "over": Release, "cancelled": Release, "removed": Release,
 	}
 }
