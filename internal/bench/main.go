@@ -35,6 +35,7 @@ func sections() []section {
 		{"guard", guardSection},
 		{"holds", holdsSection},
 		{"http", httpSection},
+		{"jobs", jobsSection},
 	}
 }
 

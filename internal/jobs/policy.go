@@ -7,8 +7,10 @@ import (
 	"github.com/riverqueue/river"
 )
 
-// The queues, so that slow outside calls never hold up what frees blocks.
+// The queues, so that slow outside calls never hold up what frees blocks, and
+// thousands of deadlines at one instant never hold up money that arrived.
 const (
+	QueueClock  = "clock"
 	QueueMarket = river.QueueDefault
 	QueueStripe = "stripe"
 	QueueMail   = "mail"
@@ -25,14 +27,14 @@ type Policy struct {
 
 func policies() map[string]Policy {
 	return map[string]Policy{
-		"settle":         {QueueMarket, 12, time.Second, 5 * time.Minute},
-		"remind":         {QueueMarket, 12, 5 * time.Second, 10 * time.Minute},
+		"settle":         {QueueClock, 12, time.Second, 5 * time.Minute},
+		"remind":         {QueueClock, 12, 5 * time.Second, 10 * time.Minute},
 		"end_checkout":   {QueueStripe, 14, 2 * time.Second, 10 * time.Minute},
 		"expire_session": {QueueStripe, 14, 2 * time.Second, 10 * time.Minute},
 		"apply_event":    {QueueMarket, 14, time.Second, 10 * time.Minute},
 		"make_refund":    {QueueStripe, 14, 5 * time.Second, time.Hour},
 		"sync_refunds":   {QueueStripe, 14, 2 * time.Second, 10 * time.Minute},
-		"unblock":        {QueueMarket, 12, time.Second, 5 * time.Minute},
+		"unblock":        {QueueClock, 12, time.Second, 5 * time.Minute},
 		"send_mail":      {QueueMail, 16, 5 * time.Second, time.Hour},
 		"upkeep":         {QueueMarket, 3, time.Second, time.Minute},
 		"reconcile":      {QueueStripe, 3, time.Minute, 5 * time.Minute},

@@ -44,7 +44,7 @@ func (m *Market) RefundNow(ctx context.Context, o RefundOrder) error {
 			return err
 		}
 		if !unwound || a.rental.State == rental.Closed {
-			m.mailRefunded(a.rental, p, amount, o.Reason, a.fx)
+			m.mailRepaid(a.rental, p, amount, payment.LeftOf(p, rs)-amount, o.Reason, a.fx)
 			return nil
 		}
 		return m.takeBack(ctx, tx, a.rental, p, a.payments, a.now, o.By, o.Reason, a.fx)
@@ -118,7 +118,7 @@ func (m *Market) Remove(ctx context.Context, o Removal) error {
 			return err
 		}
 		if r.PaidAt != nil {
-			m.mailRemoved(closed, a.payments, total, o.Reason, a.fx)
+			m.mailRemoved(closed, a.payments, total, o.Reason, a.now, a.fx)
 		}
 		return release(ctx, tx, closed)
 	})
@@ -151,7 +151,7 @@ func (m *Market) veil(ctx context.Context, key, reason, by string, hidden bool) 
 		}
 		kind := map[bool]ledger.Kind{true: ledger.RentalHidden, false: ledger.RentalUnhidden}[hidden]
 		a.fx.event(about(r, kind, by))
-		m.mailVeiled(r, reason, a.now, a.fx)
+		m.mailVeiled(r, reason, a.fx)
 		return nil
 	})
 }

@@ -33,12 +33,17 @@ func (fx *effects) jobAt(at time.Time, args river.JobArgs) {
 // mail queues one mail about a rental. The fact is said once, whatever
 // repeats. A rental without an address gets none.
 func (fx *effects) mail(r rental.Rental, kind, fact string, text mailtext.Mail) {
+	fx.mailUntil(r, time.Time{}, kind, fact, text)
+}
+
+// mailUntil is mail for what has lost its sense after an instant.
+func (fx *effects) mailUntil(r rental.Rental, stale time.Time, kind, fact string, text mailtext.Mail) {
 	if r.Email == nil {
 		return
 	}
 	fx.mails = append(fx.mails, mail.Message{
 		Fact: kind + ":" + fact, Kind: kind, RentalID: int64(r.ID), To: *r.Email,
-		Subject: text.Subject, Text: text.Text, HTML: text.HTML,
+		Subject: text.Subject, Text: text.Text, HTML: text.HTML, StaleAt: stale,
 	})
 }
 

@@ -213,7 +213,7 @@ func (m *Market) endPayment(ctx context.Context, id payment.ID, end ending) erro
 // paid: a checkout closes, more weeks give the lease back that they had.
 func (m *Market) afterPayment(ctx context.Context, tx pgx.Tx, r rental.Rental, p payment.Payment, why rental.Reason, now time.Time, fx *effects) error {
 	if why == rental.PaymentFailed {
-		m.mailNotPaid(r, p, fx)
+		m.mailNotPaid(r, p, now, fx)
 	}
 	if r.State == rental.Paying {
 		return m.endRental(ctx, tx, r, why, now, fx)

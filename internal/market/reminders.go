@@ -15,27 +15,44 @@ import (
 	"tuval/internal/rental"
 )
 
+// deadline is what a renter is reminded of.
+type deadline string
+
+// The three deadlines that a renter should not miss.
+const (
+	approval deadline = "approval"
+	end      deadline = "end"
+	closing  deadline = "closing"
+)
+
 // reminder is a mail before a deadline: how long before, and how long before
 // it the next word about the same deadline comes, which makes this one stale.
 type reminder struct {
 	why    string
+	of     deadline
 	before time.Duration
 	stale  time.Duration
 }
 
 const day = 24 * time.Hour
 
-// The reminders of the three deadlines that a renter should not miss.
-func approvalReminders() []reminder {
-	return []reminder{{"7 days to the approval deadline", 7 * day, 2 * day}, {"2 days to the approval deadline", 2 * day, 0}}
+func reminders() []reminder {
+	return []reminder{
+		{"7 days to the approval deadline", approval, 7 * day, 2 * day},
+		{"2 days to the approval deadline", approval, 2 * day, 0},
+		{"7 days to the end", end, 7 * day, day},
+		{"24 hours to the end", end, day, 0},
+		{"12 hours to renew", closing, 12 * time.Hour, 0},
+	}
 }
 
-func endReminders() []reminder {
-	return []reminder{{"7 days to the end", 7 * day, day}, {"24 hours to the end", day, 0}}
-}
-
-func closingReminders() []reminder {
-	return []reminder{{"12 hours to renew", 12 * time.Hour, 0}}
+func reminderOf(why string) reminder {
+	for _, w := range reminders() {
+		if w.why == why {
+			return w
+		}
+	}
+	return reminder{}
 }
 
 // spread is by how much reminders of one instant are drawn apart, so that the
@@ -43,10 +60,9 @@ func closingReminders() []reminder {
 const spread = 10 * time.Minute
 
 // remind leaves the jobs of a deadline's reminders, those that are still to come.
-func remind(r rental.Rental, deadline, now time.Time, all []reminder, fx *effects) {
-	for _, w := range all {
-		at := deadline.Add(-w.before)
-		if at.After(now) {
+func remind(r rental.Rental, of deadline, when, now time.Time, fx *effects) {
+	for _, w := range reminders() {
+		if at := when.Add(-w.before); w.of == of && at.After(now) {
 			fx.jobAt(at.Add(rand.N(min(spread, w.before/4))), jobs.Remind{Rental: int64(r.ID), Why: w.why})
 		}
 	}
@@ -55,25 +71,25 @@ func remind(r rental.Rental, deadline, now time.Time, all []reminder, fx *effect
 // firstDeadlines leaves the jobs of a rental that was just paid.
 func (m *Market) firstDeadlines(r rental.Rental, now time.Time, fx *effects) {
 	fx.jobAt(*r.ApproveBy, jobs.Settle{Rental: int64(r.ID), Why: jobs.ApprovalCloses})
-	remind(r, *r.ApproveBy, now, approvalReminders(), fx)
+	remind(r, approval, *r.ApproveBy, now, fx)
 }
 
 // endDeadlines leaves the jobs of a rental whose end is fixed or has moved.
 // Those of its old end find nothing to do.
 func (m *Market) endDeadlines(r rental.Rental, now time.Time, fx *effects) {
 	fx.jobAt(*r.EndsAt, jobs.Settle{Rental: int64(r.ID), Why: jobs.Ends})
-	remind(r, *r.EndsAt, now, endReminders(), fx)
+	remind(r, end, *r.EndsAt, now, fx)
 }
 
 func (m *Market) remindOfClosing(r rental.Rental, now time.Time, fx *effects) {
-	remind(r, *r.ReservedUntil, now, closingReminders(), fx)
+	remind(r, closing, *r.ReservedUntil, now, fx)
 }
 
 // due reports whether it is this reminder's time: not earlier, as after an
 // extension, and not when the next word is due already or the deadline past,
 // as after an outage.
-func (w reminder) due(deadline, now time.Time) bool {
-	left := deadline.Sub(now)
+func (w reminder) due(when, now time.Time) bool {
+	left := when.Sub(now)
 	return left <= w.before && left > w.stale
 }
 
@@ -101,28 +117,20 @@ func (m *Market) remindTx(ctx context.Context, tx pgx.Tx, r rental.Rental, now t
 	}
 	// Once for each end: a word about the end before the extension is another.
 	fact := fmt.Sprintf("%s:%s:%d", why, r.Key, counting(ps))
+	w := reminderOf(why)
 	switch {
-	case r.State == rental.Paid && r.LiveFrom == nil && fits(approvalReminders(), why, *r.ApproveBy, now):
+	case r.State == rental.Paid && r.LiveFrom == nil && w.of == approval && w.due(*r.ApproveBy, now):
 		cs, err := creative.OfRental(ctx, tx, r.ID)
 		if err != nil {
 			return err
 		}
-		m.mailUpload(r, cs, fact, fx)
-	case r.State == rental.Live && fits(endReminders(), why, *r.EndsAt, now):
-		m.mailEndsSoon(r, fact, fx)
-	case r.State == rental.Ended && fits(closingReminders(), why, *r.ReservedUntil, now):
+		m.mailUpload(r, cs, ps, w, fact, fx)
+	case r.State == rental.Live && w.of == end && w.due(*r.EndsAt, now):
+		m.mailEndsSoon(r, w, fact, fx)
+	case r.State == rental.Ended && w.of == closing && w.due(*r.ReservedUntil, now):
 		m.mailClosesSoon(r, fact, fx)
 	}
 	return nil
-}
-
-func fits(all []reminder, why string, deadline, now time.Time) bool {
-	for _, w := range all {
-		if w.why == why {
-			return w.due(deadline, now)
-		}
-	}
-	return false
 }
 
 // counting is how many payments of the rental count.

@@ -11,6 +11,7 @@ import (
 	"tuval/internal/db"
 	"tuval/internal/jobs"
 	"tuval/internal/ledger"
+	"tuval/internal/mailtext"
 	"tuval/internal/payment"
 	"tuval/internal/rental"
 	"tuval/internal/turnstile"
@@ -160,7 +161,7 @@ func (m *Market) closingMoney(ctx context.Context, tx pgx.Tx, r rental.Rental, r
 	if err != nil {
 		return err
 	}
-	m.mailUnapproved(r, ps, total, fx)
+	m.mailCancelled(r, ps, total, mailtext.Unapproved, "", fx)
 	return nil
 }
 

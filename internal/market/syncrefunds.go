@@ -12,6 +12,7 @@ import (
 	"tuval/internal/ident"
 	"tuval/internal/ledger"
 	"tuval/internal/payment"
+	"tuval/internal/rental"
 )
 
 // SyncRefunds books what Stripe lists as the refunds of a payment, each once:
@@ -48,10 +49,13 @@ func (m *Market) syncTx(ctx context.Context, tx pgx.Tx, p payment.Payment, list 
 	if err != nil {
 		return err
 	}
+	byHand := int64(0)
 	for _, s := range list {
-		if err := m.bookRefund(ctx, tx, p, known, s, fx); err != nil {
+		booked, err := m.bookRefund(ctx, tx, p, known, s, fx)
+		if err != nil {
 			return err
 		}
+		byHand += booked
 	}
 	if err := m.giveWay(ctx, tx, p, known, list, fx); err != nil {
 		return err
@@ -61,25 +65,28 @@ func (m *Market) syncTx(ctx context.Context, tx pgx.Tx, p payment.Payment, list 
 		return err
 	}
 	if unwound {
-		if err := m.takeBack(ctx, tx, r, p, ps, now, ledger.Stripe, "", fx); err != nil {
-			return err
-		}
+		err = m.takeBack(ctx, tx, r, p, ps, now, ledger.Stripe, "", fx)
+	} else if byHand > 0 {
+		err = m.tellRepaid(ctx, tx, r, p, byHand, fx)
+	}
+	if err != nil {
+		return err
 	}
 	return m.write(ctx, tx, fx)
 }
 
 // bookRefund books one refund that Stripe lists: ours by its key, one we know
-// by its id, or a new one from the dashboard.
-func (m *Market) bookRefund(ctx context.Context, tx pgx.Tx, p payment.Payment, known []payment.Refund, s gateway.Refund, fx *effects) error {
+// by its id, or a new one from the dashboard, whose amount it returns.
+func (m *Market) bookRefund(ctx context.Context, tx pgx.Tx, p payment.Payment, known []payment.Refund, s gateway.Refund, fx *effects) (int64, error) {
 	for _, r := range known {
 		if !is(r, s) {
 			continue
 		}
 		failed, err := m.settleRefundTx(ctx, tx, p, r, s, fx)
 		if err != nil || !failed {
-			return err
+			return 0, err
 		}
-		return outstanding(ctx, tx, p, r, s.Failure)
+		return 0, outstanding(ctx, tx, p, r, s.Failure)
 	}
 	back := p.Amount
 	back.Amount = s.Amount
@@ -88,9 +95,20 @@ func (m *Market) bookRefund(ctx context.Context, tx pgx.Tx, p payment.Payment, k
 		IdempotencyKey: "dashboard-" + s.ID, StripeID: &s.ID,
 	})
 	if err != nil || r.ID == 0 || r.State == payment.RefundFailed {
-		return err
+		return 0, err
 	}
 	fx.event(refundEvent(p, r, ledger.RefundMade, -s.Amount, ledger.Stripe))
+	return s.Amount, nil
+}
+
+// tellRepaid tells the buyer of refunds that were made in the dashboard and
+// leave the rental as it is.
+func (m *Market) tellRepaid(ctx context.Context, tx pgx.Tx, r rental.Rental, p payment.Payment, amount int64, fx *effects) error {
+	rs, err := payment.RefundsOf(ctx, tx, p.ID)
+	if err != nil {
+		return err
+	}
+	m.mailRepaid(r, p, amount, payment.LeftOf(p, rs), "", fx)
 	return nil
 }
 

@@ -24,7 +24,7 @@ func (m *Market) takeBack(ctx context.Context, tx pgx.Tx, r rental.Rental, p pay
 	if p.Purpose == payment.New {
 		return m.closeRefunded(ctx, tx, r, p, ps, now, actor, words, fx)
 	}
-	return m.shorten(ctx, tx, r, p, now, actor, fx)
+	return m.shorten(ctx, tx, r, p, now, actor, words, fx)
 }
 
 func (m *Market) closeRefunded(ctx context.Context, tx pgx.Tx, r rental.Rental, p payment.Payment, ps []payment.Payment, now time.Time, actor, words string, fx *effects) error {
@@ -46,7 +46,7 @@ func (m *Market) closeRefunded(ctx context.Context, tx pgx.Tx, r rental.Rental, 
 
 // shorten takes the weeks of an extension or renewal off the end of a rental
 // that is live, never into the past. One that has ended has had its weeks.
-func (m *Market) shorten(ctx context.Context, tx pgx.Tx, r rental.Rental, p payment.Payment, now time.Time, actor string, fx *effects) error {
+func (m *Market) shorten(ctx context.Context, tx pgx.Tx, r rental.Rental, p payment.Payment, now time.Time, actor, words string, fx *effects) error {
 	if r.State != rental.Live {
 		return nil
 	}
@@ -59,7 +59,7 @@ func (m *Market) shorten(ctx context.Context, tx pgx.Tx, r rental.Rental, p paym
 	e.Payment = int64(p.ID)
 	fx.event(e)
 	m.endDeadlines(r, now, fx)
-	m.mailShortened(was, r, p, fx)
+	m.mailShortened(was, r, p, words, now, fx)
 	_, err := m.settleLocked(ctx, tx, r, now, fx)
 	return err
 }
