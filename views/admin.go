@@ -61,6 +61,7 @@ type AdminRentalPage struct {
 	Anomalies []AnomalyRow
 	Disputes  []DisputeRow
 	Actions   []ActionForm
+	Workflow  WorkflowView
 	Notice    *NoticeText // the answer to an action that was refused
 }
 

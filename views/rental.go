@@ -46,7 +46,8 @@ type RentalPage struct {
 	Refunds  []RefundView // every refund of the rental, latest first
 	Receipt  *Receipt     // once something was paid
 	Access   *AccessPanel // how to come back from another browser
-	History  []EventView  // latest first
+	Timeline TimelineView // what happened, what is now, what comes
+	History  []EventView  // all that happened, latest first
 
 	More     *MoreForm      // live and ended: extend or renew
 	Withdraw *WithdrawPanel // until the first approval

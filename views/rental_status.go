@@ -198,60 +198,6 @@ func (p RentalPage) reasonShown() bool {
 	return p.Facts.Reason != "" && (p.Phase == PhaseHidden || p.Phase == PhaseClosed)
 }
 
-// steps is where the rental stands on its way.
-func (p RentalPage) steps() []StepView {
-	titles := []string{"Hold the blocks", "Pay", "Send a picture", "Review", "On the canvas"}
-	at, failed := p.step()
-	steps := make([]StepView, len(titles))
-	for i, title := range titles {
-		steps[i] = StepView{State: "next", Title: title}
-		switch {
-		case i < at:
-			steps[i].State = "done"
-		case i == at && failed:
-			steps[i].State = "failed"
-		case i == at:
-			steps[i].State = "now"
-		}
-	}
-	return steps
-}
-
-// step is the index of the present step and whether the way ended there.
-// Beyond the last index everything is done.
-func (p RentalPage) step() (at int, failed bool) {
-	switch p.Phase {
-	case PhaseHeld, PhasePaying, PhaseConfirming, PhaseProcessing:
-		return 1, false
-	case PhaseAwaitingImage:
-		return 2, false
-	case PhaseInReview:
-		return 3, false
-	case PhaseRejected:
-		return 2, false
-	case PhaseScheduled, PhaseLive, PhaseHidden:
-		return 4, false
-	case PhaseEnded:
-		return 5, false
-	}
-	switch p.ClosedReason {
-	case "not_renewed":
-		return 5, false
-	case "unapproved":
-		return 3, true
-	case "refunded", "removed":
-		if p.Facts.LiveFrom.Set() {
-			return 4, true
-		}
-		return 3, true
-	case "cancelled":
-		if p.Facts.PaidAt.Set() {
-			return 3, true
-		}
-	}
-	return 1, true
-}
-
 // moneyBack is the state of the refunds as a whole: the worst first.
 func (p RentalPage) moneyBack() string {
 	worst := ""

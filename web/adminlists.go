@@ -11,6 +11,7 @@ import (
 	"tuval/internal/payment"
 	"tuval/internal/rental"
 	"tuval/internal/text"
+	"tuval/internal/workflow/drawn"
 	"tuval/views"
 	"tuval/web/form"
 	"tuval/web/lists"
@@ -153,7 +154,9 @@ func (s *site) adminRentalPage(r *http.Request) (views.AdminRentalPage, error) {
 	}
 	p := show.AdminRental(frame, d, show.CanvasPicture(b.Revision, "webp"), found)
 	p.Actions = show.Actions(d, ident.New)
-	return p, nil
+	jobs, err := s.Market.JobsOf(r.Context(), d.Rental.ID)
+	p.Workflow = drawn.Picture(show.Steps(d, jobs))
+	return p, err
 }
 
 // adminPayments lists payments with their refunds.

@@ -6,6 +6,8 @@ import (
 
 	"github.com/a-h/templ"
 
+	"tuval/internal/workflow"
+	"tuval/internal/workflow/drawn"
 	"tuval/views"
 )
 
@@ -121,7 +123,7 @@ func adminRental(b views.Page) views.AdminRentalPage {
 			{Name: "Ends", Value: at(29 * day).Text},
 			{Name: "Lease until", Value: at(31 * day).Text},
 		},
-		Payments: payments()[:2], Anomalies: anomalies()[:1], Actions: actions(),
+		Payments: payments()[:2], Anomalies: anomalies()[:1], Actions: actions(), Workflow: drawn.Picture(workflow.Of(flowLive())),
 		Disputes: []views.DisputeRow{{ID: "dp_1", Payment: "pay_3kLm81", Amount: usd(1920000), State: "open", Reason: "product_not_received", Opened: at(9 * day)}},
 		Creatives: []views.AdminCreative{
 			{CreativeView: latest, ID: "c_9", DecidedAt: at(3 * day), DecidedBy: "mod@tuval.example"},

@@ -9,6 +9,8 @@ import (
 	"github.com/a-h/templ"
 
 	"tuval/internal/money"
+	"tuval/internal/workflow"
+	"tuval/internal/workflow/drawn"
 	"tuval/views"
 )
 
@@ -41,9 +43,29 @@ func rentalIn(base views.Page, phase views.Phase) views.RentalPage {
 	base.Path = "/rentals/" + rentalID
 	return views.RentalPage{
 		Page: base, ID: rentalID, Phase: phase, Place: place(41, 13, 12, 8),
-		Facts:   views.RentalFacts{PricePerWeek: usd(960000)},
-		History: []views.EventView{{At: at(0), Text: "12 × 8 blocks held"}},
+		Facts:    views.RentalFacts{PricePerWeek: usd(960000)},
+		Timeline: timelineIn(phase),
+		History:  []views.EventView{{At: at(0), Text: "12 × 8 blocks held"}},
 	}
+}
+
+// timelineIn is the story of a rental that is about there.
+func timelineIn(phase views.Phase) views.TimelineView {
+	facts := flowLive()
+	switch phase {
+	case views.PhaseHeld, views.PhasePaying, views.PhaseConfirming, views.PhaseProcessing:
+		facts = flowHeld()
+	case views.PhaseAwaitingImage, views.PhaseInReview, views.PhaseScheduled:
+		facts = flowInReview()
+	case views.PhaseRejected:
+		facts = flowRejected()
+	case views.PhaseEnded:
+		facts = flowRenewed()
+	case views.PhaseClosed:
+		facts = flowRemoved()
+	default: // live, hidden
+	}
+	return drawn.Timeline(workflow.Of(facts))
 }
 
 func choices(perWeek int64, most int) []views.WeeksChoice {

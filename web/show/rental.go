@@ -7,6 +7,7 @@ import (
 	"tuval/internal/money"
 	"tuval/internal/payment"
 	"tuval/internal/rental"
+	"tuval/internal/workflow/drawn"
 	"tuval/views"
 )
 
@@ -29,6 +30,7 @@ func Rental(base views.Page, d market.Detail, c Context) views.RentalPage {
 		Page: base, ID: r.Key, Phase: phase, Place: Place(r.Rect, c.Canvas),
 		Facts: facts(d, phase), Left: Left(d.Now, deadline(phase, r)),
 		Refunds: refunds(d), Receipt: receipt(d), History: History(d), Creative: creativePanel(d, c),
+		Timeline: drawn.Timeline(Steps(d, nil)),
 	}
 	if r.ClosedReason != nil {
 		p.ClosedReason = string(*r.ClosedReason)
