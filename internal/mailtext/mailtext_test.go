@@ -26,8 +26,8 @@ func rect() grid.Rect { return grid.Rect{X: 40, Y: 12, W: 6, H: 4} }
 
 func usd(n int64) money.Money { return money.Money{Amount: n, Currency: "usd"} }
 
-// every writes one mail of each kind and branch with the given words of a
-// person in every place where a person's words can stand.
+// every writes one mail of each kind and branch around the first payment, with
+// the given words of a person in every place where a person's words can stand.
 func every(words string) map[string]mailtext.Mail {
 	at := time.Date(2027, 3, 22, 0, 30, 0, 0, berlin())
 	page, refund := "https://tuval.example/rentals/abc", usd(960000)
@@ -64,7 +64,6 @@ func every(words string) map[string]mailtext.Mail {
 			RentalURL: page, Rect: rect(), Cause: cause, Reason: words, Refund: &refund, Receipt: words,
 		})
 	}
-	maps.Copy(all, ofTheLife(words))
 	return all
 }
 
@@ -87,15 +86,18 @@ func hostile(t *testing.T) []string {
 
 func TestNoWordsOfAPersonBreakAMail(t *testing.T) {
 	for _, words := range hostile(t) {
-		for kind, m := range every(words) {
+		all := every(words)
+		maps.Copy(all, ofTheLife(words))
+		for kind, m := range all {
 			sound(t, kind, m)
 		}
 	}
 }
 
 func TestAnyWordsLeaveAMailSound(t *testing.T) {
+	some := rapid.SampledFrom([]func(string) map[string]mailtext.Mail{every, ofMoney, ofTime, ofPeople})
 	rapid.Check(t, func(t *rapid.T) {
-		for kind, m := range every(rapid.String().Draw(t, "words")) {
+		for kind, m := range some.Draw(t, "kinds")(rapid.String().Draw(t, "words")) {
 			sound(t, kind, m)
 		}
 	})
@@ -168,7 +170,9 @@ func markup(t failer, kind, doc string) {
 }
 
 func TestBothPartsSayTheSame(t *testing.T) {
-	for kind, m := range every("Blue whale") {
+	all := every("Blue whale")
+	maps.Copy(all, ofTheLife("Blue whale"))
+	for kind, m := range all {
 		root, err := html.Parse(strings.NewReader(m.HTML))
 		if err != nil {
 			t.Fatal(err)
@@ -180,12 +184,12 @@ func TestBothPartsSayTheSame(t *testing.T) {
 			}
 		}
 		squeezed := func(s string) string { return strings.Join(strings.Fields(s), " ") }
-		all := squeezed(seen.String())
+		page := squeezed(seen.String())
 		for _, p := range strings.Split(m.Text, "\n\n") {
 			if strings.HasPrefix(p, "  ") || strings.HasPrefix(p, "-- ") || strings.Contains(p, "://") {
 				continue // facts, quotes, signature and links have another form
 			}
-			if !strings.Contains(all, squeezed(p)) {
+			if !strings.Contains(page, squeezed(p)) {
 				t.Errorf("%s: the HTML part lacks %q", kind, p)
 			}
 		}
