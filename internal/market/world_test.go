@@ -64,6 +64,7 @@ type options struct {
 	frozen    bool          // see clock_test.go
 	unchecked bool          // the test breaks invariants on purpose
 	live      bool          // the market expects real money
+	zone      string        // of the database's connections; Stripe's clock is the frozen one then
 }
 
 func usd() money.Currency { c, _ := money.Lookup("usd"); return c }
@@ -89,7 +90,10 @@ func newWorld(t testing.TB, o options) *world {
 	}
 	url := testdb.URL(t, testdb.Options{Unchecked: o.unchecked})
 	w := &world{t: t, pool: openPool(t, url, o.conns, o.frozen), gate: openPool(t, url, 2, false)}
-	pay := openPool(t, url, 8, false)
+	pay := openPool(t, url, 8, o.zone != "")
+	if o.zone != "" {
+		w.pool, pay = inZone(t, w.pool, o.zone), inZone(t, pay, o.zone)
+	}
 	w.pools = []*pgxpool.Pool{w.pool, w.gate, pay}
 	if o.frozen {
 		w.installClock()
@@ -112,6 +116,20 @@ func openPool(t testing.TB, url string, conns int32, frozen bool) *pgxpool.Pool 
 		url += "&search_path=clock%2Cpg_catalog%2Cpublic"
 	}
 	pool, err := db.Open(t.Context(), db.Settings{URL: url, Name: "market test", MaxConns: conns})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	return pool
+}
+
+// inZone is the pool again with its connections in a time zone, which the
+// product's own never are.
+func inZone(t testing.TB, p *pgxpool.Pool, zone string) *pgxpool.Pool {
+	t.Helper()
+	config := p.Config()
+	config.ConnConfig.RuntimeParams["timezone"] = zone
+	pool, err := pgxpool.NewWithConfig(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}
