@@ -140,7 +140,12 @@ func inZone(t testing.TB, p *pgxpool.Pool, zone string) *pgxpool.Pool {
 // market makes one more market on the same database, as another process does.
 func (w *world) market(o options) *market.Market {
 	w.t.Helper()
-	queue, err := jobs.NewQueue(w.pool)
+	return w.marketOn(w.pool, o)
+}
+
+func (w *world) marketOn(pool *pgxpool.Pool, o options) *market.Market {
+	w.t.Helper()
+	queue, err := jobs.NewQueue(pool)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -153,7 +158,7 @@ func (w *world) market(o options) *market.Market {
 		timeout = 10 * time.Second
 	}
 	stripe := gateway.New(gateway.Settings{SecretKey: stripeKey, URL: w.simURL, Timeout: timeout}, o.live)
-	return market.New(w.pool, queue, stripe, r, logger())
+	return market.New(pool, queue, stripe, r, logger())
 }
 
 // processes makes n markets, as n processes have: what one process does in turn
