@@ -48,9 +48,11 @@ func (d *drawing) refunds() {
 			s.State, s.At = Failed, r.SettledAt
 		}
 		id := d.add(s)
-		if from := d.of[r.Payment]; from != "" {
-			d.link(from, id, true)
+		from, drawn := d.of[r.Payment]
+		if !drawn {
+			from = string(Pay)
 		}
+		d.link(from, id, true)
 		d.worst(id, func(j Job) bool { return j.Refund == r.ID })
 	}
 }

@@ -40,6 +40,7 @@ func workflowStories() []story {
 func flowPage(base views.Page, g workflow.Graph) templ.Component {
 	base.Title = "Steps of a rental"
 	return within(views.Layout(base), templ.Join(
+		flowHead(base.Title),
 		flowSection("The admin's picture", views.WorkflowPicture(drawn.Picture(g))),
 		flowSection("The buyer's story", views.Timeline(drawn.Timeline(g))),
 	))

@@ -213,10 +213,10 @@ func goLive(g workflow.Graph, s workflow.Step) views.TimelineItem {
 
 func more(_ workflow.Graph, s workflow.Step) views.TimelineItem {
 	s = untold(s)
-	what := map[workflow.Kind]string{workflow.Extend: "extended", workflow.Renew: "renewed"}[s.Kind]
+	what := map[workflow.Kind]string{workflow.Extend: "extended by ", workflow.Renew: "renewed for "}[s.Kind]
 	switch {
 	case s.State == workflow.Done:
-		i := item(s, "You "+what+" by "+counted(s.Weeks, "week"))
+		i := item(s, "You "+what+counted(s.Weeks, "week"))
 		i.Note = s.Amount.String()
 		return i
 	case s.State == workflow.Undone:
