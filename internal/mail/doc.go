@@ -22,7 +22,8 @@
 // In time. A mail may wait: a server that is down, or 40,000 others before
 // it, delay it. Therefore a reminder has an instant (Message.StaleAt) after
 // which it is dropped and not sent, judged by the database's clock when its
-// turn comes, in the same statement that begins the attempt. Whoever sends
+// turn comes, in the same statement that begins the attempt. MakeStale does it
+// to mails that wait when what they tell of has changed. Whoever sends
 // must hold neither a transaction nor a connection while waiting for its
 // turn; the pace is kept by package workers.
 //

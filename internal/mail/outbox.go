@@ -94,6 +94,18 @@ func Enqueue(ctx context.Context, tx pgx.Tx, m Message) (id int64, fresh bool, e
 	return id, false, nil
 }
 
+const makeStale = `UPDATE mails SET stale_at = now()
+WHERE rental_id = @rental AND kind = ANY(@kinds) AND sent_at IS NULL AND dropped_at IS NULL AND (stale_at IS NULL OR stale_at > now())`
+
+// MakeStale takes the sense from the mails of a rental that are of the given
+// kinds and still wait: what they were written about has changed, such as an
+// end that was moved after its reminder was queued. They are dropped when
+// their turn comes; one that is being sent at this moment goes out.
+func MakeStale(ctx context.Context, tx pgx.Tx, rentalID int64, kinds ...string) error {
+	_, err := tx.Exec(ctx, makeStale, pgx.NamedArgs{"rental": rentalID, "kinds": kinds})
+	return db.Explain("mail: make stale", err)
+}
+
 func nullTime(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil

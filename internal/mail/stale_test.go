@@ -5,8 +5,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"tuval/internal/db"
 	"tuval/internal/mail"
 	"tuval/internal/testdb"
 )
@@ -78,6 +80,39 @@ func TestTheInstantItself(t *testing.T) {
 	try(t, pool, unsendable(t), id, mail.Dropped)
 	if m := get(t, pool, id); m.Attempts != 1 {
 		t.Errorf("%d attempts", m.Attempts)
+	}
+}
+
+// What has changed takes the sense from the mails about it that still wait,
+// and from no others.
+func TestAChangeMakesMailsStale(t *testing.T) {
+	t.Parallel()
+	pool := testdb.New(t)
+	exec(t, pool, `ALTER TABLE mails DROP CONSTRAINT mails_rental_id_fkey`) // the rentals do not matter here
+	put := func(fact, kind string, rental int64, left time.Duration) int64 {
+		m := reminder(fact, left)
+		m.Kind, m.RentalID = kind, rental
+		id, _ := enqueue(t, pool, m)
+		return id
+	}
+	never := letter("never")
+	never.Kind, never.RentalID = "ends soon", 1
+	forever, _ := enqueue(t, pool, never)
+	sent := put("sent", "ends soon", 1, time.Hour)
+	try(t, pool, mail.Mailbox{}, sent, mail.Sent)
+	waiting, other, receipt := put("1", "ends soon", 1, time.Hour), put("2", "ends soon", 2, time.Hour), put("3", "paid", 1, time.Hour)
+	err := db.InTx(t.Context(), pool, "test", func(ctx context.Context, tx pgx.Tx) error {
+		return mail.MakeStale(ctx, tx, 1, "ends soon", "ended")
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	try(t, pool, unsendable(t), waiting, mail.Dropped)
+	try(t, pool, unsendable(t), forever, mail.Dropped)
+	try(t, pool, mail.Mailbox{}, other, mail.Sent)
+	try(t, pool, mail.Mailbox{}, receipt, mail.Sent)
+	if m := get(t, pool, sent); m.StaleAt.Before(time.Now().Add(time.Minute)) {
+		t.Errorf("what was sent was changed: %+v", m)
 	}
 }
 
