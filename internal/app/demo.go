@@ -64,7 +64,9 @@ func demoTitles() []string {
 }
 
 // Demo fills the canvas with example rentals through the real verbs: each is
-// held, paid at the simulator, given a picture and approved.
+// held, paid at the simulator, given a picture and approved. In a market where
+// nothing was ever rented one is lived through to its end first, which moves
+// all data into the past.
 func Demo(ctx context.Context, b *Base, out io.Writer) error {
 	if b.Config.Production() || !b.Config.Stripe.Simulated() {
 		return fmt.Errorf("the demo pays at the payment simulator; it runs in development without a Stripe key only")
@@ -82,6 +84,13 @@ func Demo(ctx context.Context, b *Base, out io.Writer) error {
 		return err
 	}
 	d := demo{Base: b, sim: sim, market: b.demoMarket(pay.settings), studio: picture.NewStudio(picture.DefaultLimits())}
+	if fresh, err := b.untouched(ctx); err != nil {
+		return err
+	} else if fresh {
+		if err := (&life{demo: d, out: out}).live(ctx); err != nil {
+			return err
+		}
+	}
 	rented := 0
 	for i, rect := range demoPlaces() {
 		title := demoTitles()[i%len(demoTitles())]
@@ -98,6 +107,16 @@ func Demo(ctx context.Context, b *Base, out io.Writer) error {
 	}
 	fmt.Fprintf(out, "%d example rentals are on the canvas\n", rented)
 	return nil
+}
+
+// untouched reports whether nothing was ever held here, so that time can be
+// moved without harm to anybody.
+func (b *Base) untouched(ctx context.Context) (bool, error) {
+	var any bool
+	if err := b.Pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM rentals)`).Scan(&any); err != nil {
+		return false, fmt.Errorf("demo: look for rentals: %w", err)
+	}
+	return !any, nil
 }
 
 // demoMarket lets one person hold as much as the demo needs.
@@ -137,11 +156,11 @@ func (d demo) rent(ctx context.Context, i int, rect grid.Rect, title string) err
 	if err := d.market.Return(ctx, who, held.Key); err != nil {
 		return err
 	}
-	return d.show(ctx, who, held, i, title)
+	return d.decide(ctx, who, held, i, title, true, "")
 }
 
-// show submits a drawn picture and approves it.
-func (d demo) show(ctx context.Context, who market.Who, held market.Held, i int, title string) error {
+// decide submits a drawn picture, and approves or rejects it.
+func (d demo) decide(ctx context.Context, who market.Who, held market.Held, i int, title string, approve bool, reason string) error {
 	var file bytes.Buffer
 	if err := png.Encode(&file, drawing(held.Rect, uint64(i))); err != nil {
 		return err
@@ -158,7 +177,7 @@ func (d demo) show(ctx context.Context, who market.Who, held market.Held, i int,
 	if err != nil {
 		return err
 	}
-	_, err = d.market.Decide(ctx, market.Decision{Creative: c.Key, Revision: c.Revision, By: "demo", Approve: true})
+	_, err = d.market.Decide(ctx, market.Decision{Creative: c.Key, Revision: c.Revision, By: "demo", Approve: approve, Reason: reason})
 	return err
 }
 
