@@ -11,6 +11,14 @@ type PassView struct {
 	Findings []FindingRow
 }
 
+// result says what came of it, and how long that took.
+func (p PassView) result() string {
+	if p.Took == "" {
+		return p.Found + "."
+	}
+	return "found " + p.Found + " in " + p.Took + "."
+}
+
 // FindingRow is one thing that was found.
 type FindingRow struct {
 	Kind      string

@@ -90,7 +90,7 @@ func devClock(b views.Page) views.DevClockPage {
 // lastPass is a comparison that found things.
 func lastPass() views.PassView {
 	return views.PassView{
-		At: at(3 * day), By: "by the clock", Took: "0.4 s", Found: "2 things", Trouble: "Stripe's events (no answer)",
+		At: at(3 * day), By: "by itself", Took: "0.4 s", Found: "2 things", Trouble: "Stripe's events (no answer)",
 		Findings: []views.FindingRow{
 			{Kind: "Events not received", PaymentID: "pay_3kLm81", Done: "booked", Times: "1", FirstSeen: at(3 * day), LastSeen: at(3 * day)},
 			{Kind: "End missed", RentalID: rentalID, Done: "settled", Times: "2", FirstSeen: at(2 * day), LastSeen: at(2 * day), Over: at(3 * day)},

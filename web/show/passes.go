@@ -14,12 +14,12 @@ func Pass(r market.Report, was bool) views.PassView {
 	if !was {
 		return views.PassView{}
 	}
-	v := views.PassView{At: views.MomentOf(r.Started), By: r.By, Trouble: r.Trouble, Found: passWords(r)}
+	v := views.PassView{At: views.MomentOf(r.Started), By: "by " + r.By, Trouble: r.Trouble, Found: passWords(r)}
 	if r.Finished {
 		v.Took = fmt.Sprintf("%.1f s", r.Took.Seconds())
 	}
 	if r.By == "clock" {
-		v.By = "by the clock"
+		v.By = "by itself"
 	}
 	return v
 }
