@@ -10,11 +10,12 @@ import (
 
 // model is the market on paper: what should be, in whole minutes, with no
 // database, no Stripe and nobody else at it. All deadlines happen at their
-// minute.
+// minute, unless nobody works for a while.
 type model struct {
 	t        int
 	rentals  []*mRental
 	payments []*mPayment
+	failed   []*mFailed // refunds that Stripe did not make
 }
 
 type mRental struct {
@@ -26,29 +27,17 @@ type mRental struct {
 	from, lease int // of the possession without payment; end of the lease
 	kept        bool
 	wasPaid     bool
-	ends        int // of the paid time
 	approveBy   int
+	ends        int  // of the paid time
+	reserved    int  // until when it can be renewed
 	live        bool // a picture was approved
 	pending     bool // a picture waits
-}
-
-type mPayment struct {
-	key     string
-	r       *mRental
-	weeks   int
-	state   payment.State
-	outcome payment.Outcome
-	made    int
-	expires int
-	known   bool // we know the session
-	session string
-	stripe  string // open, expired, processing, paid
-	back    bool   // the money went back
+	hidden      bool
 }
 
 const (
 	holdTTL, holdMax, pageTTL, grace = 10, 90, 31, 10
-	day, weekMinutes                 = 24 * 60, 7 * 24 * 60
+	hour, day, weekMinutes           = 60, 24 * 60, 7 * 24 * 60
 )
 
 func (r *mRental) unpaid() bool { return r.state == rental.Held || r.state == rental.Paying }
@@ -57,14 +46,9 @@ func (r *mRental) close(why rental.Reason) {
 	r.state, r.reason, r.pending = rental.Closed, why, false
 }
 
-// of are the payments of a rental.
-func (m *model) of(r *mRental) (ps []*mPayment) {
-	for _, p := range m.payments {
-		if p.r == r {
-			ps = append(ps, p)
-		}
-	}
-	return ps
+// until is live to an end, with the reservation after it.
+func (r *mRental) until(ends int) {
+	r.state, r.reason, r.ends, r.lease = rental.Live, "", ends, ends+2*day
 }
 
 // over are the rentals that possess a block of the rect.
@@ -87,10 +71,8 @@ func (m *model) hold(owner int, at grid.Rect) (string, *mRental) {
 		}
 	}
 	for _, r := range replaced {
-		for _, p := range m.of(r) {
-			if p.state == payment.Processing {
-				return "conflict", nil
-			}
+		if slices.ContainsFunc(m.of(r), func(p *mPayment) bool { return p.state == payment.Processing }) {
+			return "conflict", nil
 		}
 		fresh.from, fresh.kept = min(fresh.from, r.from), fresh.kept || r.kept
 	}
@@ -104,70 +86,6 @@ func (m *model) hold(owner int, at grid.Rect) (string, *mRental) {
 		m.dropOpen(r, nil)
 	}
 	return "", fresh
-}
-
-// dropOpen ends the open payments of a rental, and their pages.
-func (m *model) dropOpen(r *mRental, but *mPayment) {
-	for _, p := range m.of(r) {
-		if p != but && p.state == payment.Open {
-			p.state = payment.Expired
-			if p.known {
-				m.expireAtStripe(p)
-			}
-		}
-	}
-}
-
-// expireAtStripe ends a page, or learns that its buyer was done with it.
-func (m *model) expireAtStripe(p *mPayment) {
-	switch p.stripe {
-	case "open":
-		p.stripe = "expired"
-	case "processing":
-		m.process(p)
-	case "paid":
-		m.book(p)
-	}
-}
-
-func (m *model) book(p *mPayment) {
-	if p.state == payment.Paid {
-		return
-	}
-	p.state, p.known = payment.Paid, true
-	r := p.r
-	reopens := r.state == rental.Closed && !r.wasPaid && slices.Contains([]rental.Reason{rental.Expired, rental.Cancelled, rental.PaymentFailed}, r.reason)
-	if !r.unpaid() && !(reopens && len(m.over(r.rect)) == 0) {
-		p.outcome, p.back = payment.Returned, true
-		return
-	}
-	p.outcome = payment.Applied
-	r.state, r.reason, r.wasPaid, r.approveBy = rental.Paid, "", true, m.t+30*day
-	m.dropOpen(r, p)
-}
-
-func (m *model) process(p *mPayment) {
-	if p.state != payment.Open && p.state != payment.Expired {
-		return
-	}
-	p.state, p.known = payment.Processing, true
-	if p.r.unpaid() {
-		p.r.state, p.r.lease = rental.Paying, m.t+7*day
-	}
-}
-
-func (m *model) fail(p *mPayment) {
-	if p.state != payment.Open && p.state != payment.Processing {
-		return
-	}
-	p.state = payment.Failed
-	if p.r.state == rental.Paying && !m.underWay(p.r) {
-		p.r.close(rental.PaymentFailed)
-	}
-}
-
-func (m *model) underWay(r *mRental) bool {
-	return slices.ContainsFunc(m.of(r), func(p *mPayment) bool { return p.state == payment.Open || p.state == payment.Processing })
 }
 
 func (m *model) keep(r *mRental) string {
@@ -202,56 +120,49 @@ func (m *model) cancel(r *mRental) string {
 	return ""
 }
 
-// checkout is the code of the refusal, or empty with the payment that is
-// offered; fresh says that it is a new one.
-func (m *model) checkout(r *mRental, weeks int) (code string, p *mPayment, fresh bool) {
-	switch {
-	case r.state == rental.Closed && !r.wasPaid:
-		return "gone", nil, false
-	case !r.unpaid():
-		return "conflict", nil, false
+func (m *model) withdraw(r *mRental) string {
+	if r.state != rental.Paid {
+		return "conflict"
 	}
-	for _, p := range m.of(r) {
-		if p.state != payment.Open || !p.known || p.weeks == weeks && m.t < p.expires {
-			continue
-		}
-		if m.t < p.expires && m.t >= r.from+holdMax-pageTTL-grace { // a page that can be paid is not given away
-			return "gone", nil, false
-		}
-		m.expireAtStripe(p)
-		if p.state == payment.Paid || p.state == payment.Processing {
-			return "conflict", nil, false
-		}
-		p.state = payment.Expired
-	}
-	for _, p := range m.of(r) {
-		switch {
-		case p.state == payment.Processing:
-			return "conflict", nil, false
-		case p.state != payment.Open:
-		case !p.known && m.t > p.made:
-			p.state = payment.Expired
-		case p.weeks != weeks:
-			return "conflict", nil, false
-		default:
-			return "", p, false
-		}
-	}
-	if m.t >= r.from+holdMax-pageTTL-grace {
-		return "gone", nil, false
-	}
-	p = &mPayment{r: r, weeks: weeks, state: payment.Open, made: m.t, expires: m.t + pageTTL, stripe: "open"}
-	m.payments = append(m.payments, p)
-	r.lease = max(r.lease, min(m.t+1, r.from+holdMax))
-	return "", p, true
+	m.refundAll(r)
+	r.close(rental.Cancelled)
+	m.dropOpen(r, nil)
+	return ""
 }
 
-// opened is the answer of Stripe.
-func (m *model) opened(p *mPayment) {
-	p.known = true
-	if p.r.unpaid() {
-		p.r.state, p.r.lease = rental.Paying, max(p.r.lease, min(p.expires+grace, p.r.from+holdMax))
+func (m *model) remove(r *mRental, back bool) string {
+	if r.state == rental.Closed {
+		return "conflict"
 	}
+	if back {
+		m.refundAll(r)
+	}
+	r.close(rental.Removed)
+	m.dropOpen(r, nil)
+	return ""
+}
+
+func (m *model) hide(r *mRental, hidden bool) string {
+	if r.state == rental.Closed || !r.wasPaid || r.hidden == hidden {
+		return "conflict"
+	}
+	r.hidden = hidden
+	return ""
+}
+
+func (m *model) approve(r *mRental) {
+	r.pending = false
+	if r.live {
+		return
+	}
+	weeks := 0
+	for _, p := range m.of(r) {
+		if p.outcome == payment.Applied && !p.unwound {
+			weeks += p.weeks
+		}
+	}
+	r.live = true
+	r.until(m.t + weeks*weekMinutes)
 }
 
 // next is the next minute at which time moves something, if it is not after
@@ -282,48 +193,49 @@ func (m *model) due(r *mRental) (int, bool) {
 	return 0, false
 }
 
-// arrive is what happens at a minute by itself.
-func (m *model) arrive(at int) {
+// arrive is what happens at a minute by itself; late is when nobody worked
+// until then.
+func (m *model) arrive(at int, late bool) {
 	m.t = at
 	for _, p := range m.payments {
 		if p.stripe == "open" && m.t >= p.expires {
 			p.stripe = "expired"
 		}
 	}
+	if late {
+		m.moveAll()
+	}
 	for _, p := range m.payments {
 		if p.state == payment.Open && m.t >= p.expires+1 {
 			m.endCheckout(p)
 		}
 	}
+	m.moveAll()
+}
+
+func (m *model) moveAll() {
 	for _, r := range m.rentals {
-		if at, is := m.due(r); is && m.t >= at {
+		for at, is := m.due(r); is && m.t >= at; at, is = m.due(r) {
 			m.move(r)
 		}
 	}
 }
 
-func (m *model) endCheckout(p *mPayment) {
-	if p.known {
-		m.expireAtStripe(p)
+// seen is what a rental reads as at a minute, though nobody wrote it down.
+func (m *model) seen(r mRental, at int) (rental.State, rental.Reason) {
+	for due, is := m.due(&r); is && at >= due; due, is = m.due(&r) {
+		r.turn()
 	}
-	if p.state != payment.Open {
-		return
-	}
-	p.state = payment.Expired
-	if p.r.state == rental.Paying && !m.underWay(p.r) {
-		p.r.close(rental.Expired)
-	}
+	return r.state, r.reason
 }
 
-func (m *model) move(r *mRental) {
+// turn is what time makes of a rental whose deadline is there.
+func (r *mRental) turn() {
 	switch r.state {
 	case rental.Paid:
 		r.close(rental.Unapproved)
-		for _, p := range m.of(r) {
-			p.back = p.back || p.outcome == payment.Applied
-		}
 	case rental.Live:
-		r.state, r.lease = rental.Ended, r.ends+2*day
+		r.state, r.reserved = rental.Ended, r.ends+2*day
 	case rental.Ended:
 		r.close(rental.NotRenewed)
 	default:
@@ -331,26 +243,13 @@ func (m *model) move(r *mRental) {
 	}
 }
 
-func (m *model) approve(r *mRental) {
-	r.pending = false
-	if r.live {
-		return
+func (m *model) move(r *mRental) {
+	r.turn()
+	switch {
+	case r.state == rental.Closed && r.reason == rental.Unapproved:
+		m.refundAll(r)
+		m.dropOpen(r, nil)
+	case r.state == rental.Closed && r.reason == rental.NotRenewed:
+		m.dropOpen(r, nil)
 	}
-	weeks := 0
-	for _, p := range m.of(r) {
-		if p.outcome == payment.Applied {
-			weeks += p.weeks
-		}
-	}
-	r.live, r.state, r.ends = true, rental.Live, m.t+weeks*weekMinutes
-}
-
-// kept is the money that should be with us in the end.
-func (m *model) kept() (sum int) {
-	for _, p := range m.payments {
-		if p.state == payment.Paid && !p.back {
-			sum += p.r.rect.Pixels() * 100 * p.weeks
-		}
-	}
-	return sum
 }
