@@ -71,7 +71,10 @@ func (b *Base) open(ctx context.Context, url string) error {
 		return err
 	}
 	if err := b.Pool.Ping(ctx); err != nil {
-		return fmt.Errorf("the database does not answer: %w", err)
+		return fmt.Errorf("the database does not answer: %w", db.Pooled(err))
+	}
+	if err := db.Direct(ctx, b.Pool); err != nil {
+		return err
 	}
 	b.Queue, err = jobs.NewQueue(b.Pool)
 	return err
