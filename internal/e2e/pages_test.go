@@ -28,6 +28,7 @@ func TestEveryPage(t *testing.T) {
 			continue
 		}
 		v.who.do(chromedp.Evaluate[chromedp.Void](string(axe) + "; undefined"))
+		v.who.js(`for (const fold of document.querySelectorAll("details")) fold.open = true`)
 		for _, on := range []screen{desktop(), dark(desktop()), dark(small()), small()} {
 			v.who.screen(on)
 			v.who.accessible(v, on)

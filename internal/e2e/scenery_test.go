@@ -10,6 +10,7 @@ import (
 
 	"tuval/internal/grid"
 	"tuval/internal/market"
+	"tuval/internal/stripesim"
 )
 
 // hostile are texts that want to be more than text.
@@ -101,6 +102,36 @@ func (c *scenery) hang(states map[string]string) {
 		c.t.Fatal(err)
 	}
 	states["hidden"] = hidden
+	c.later(states, w)
+}
+
+// later adds what comes after: weeks being bought, money that was asked back and
+// money that came back.
+func (c *scenery) later(states map[string]string, w words) {
+	c.t.Helper()
+	b := c.buyer
+	states["being extended"] = b.live(rect{70, 30, 4, 4}, w)
+	b.send("/rentals/"+states["being extended"]+"/extend", map[string]string{"weeks": "3"})
+
+	disputed := b.live(rect{76, 30, 4, 4}, w)
+	if _, err := c.sim.OpenDispute(c.t.Context(), stripesim.DisputeRequest{PaymentIntent: c.intent(disputed)}); err != nil {
+		c.t.Fatal(err)
+	}
+	c.becomes(`SELECT count(*) = 1 FROM disputes`)
+	states["disputed"] = disputed
+
+	outstanding := b.paid(rect{82, 30, 4, 4}, "2")
+	b.send("/rentals/"+outstanding+"/withdraw", map[string]string{"confirm": "yes"})
+	c.becomes(`SELECT state = 'succeeded' FROM refunds`)
+	if _, err := c.sim.FailRefund(c.t.Context(), c.word(`SELECT stripe_id FROM refunds`), "expired_or_canceled_card"); err != nil {
+		c.t.Fatal(err)
+	}
+	c.becomes(`SELECT state = 'failed' FROM refunds`)
+	states["refund outstanding"] = outstanding
+}
+
+func (c *scenery) intent(key string) string {
+	return c.word(`SELECT p.payment_intent FROM payments p JOIN rentals r ON r.id = p.rental_id WHERE r.key = $1`, key)
 }
 
 // refuse blocks an area and reports an anomaly, in such words.
@@ -133,7 +164,7 @@ func (c *scenery) list(states map[string]string) {
 	add(c.visitor, 404, "nothing there", "/nothing/"+query, "somebody's rental", "/rentals/"+states["held"], "no rental", "/rentals/"+query)
 	add(c.visitor, 410, "an area that was", "/areas/"+gone, "a link that is over", "/login/"+query)
 	add(c.visitor, 401, "admins only", "/admin/")
-	add(c.buyer, 0, "canvas", "/", "account", "/account", "mails", "/dev/mail")
+	add(c.buyer, 0, "canvas", "/", "account", "/account", "mails", "/dev/mail", "clock", "/dev/clock")
 	for name, key := range states {
 		add(c.buyer, 0, "rental, "+name, "/rentals/"+key)
 	}
@@ -142,7 +173,9 @@ func (c *scenery) list(states map[string]string) {
 	}
 	add(c.admin, 0, "queue", "/admin/reviews", "rentals", "/admin/rentals", "payments", "/admin/payments", "anomalies", "/admin/anomalies",
 		"blocked areas", "/admin/blocked", "admins", "/admin/admins", "a live rental", "/admin/rentals/"+states["live, html"],
-		"a rejected rental", "/admin/rentals/"+states["rejected"], "a paying rental", "/admin/rentals/"+states["paying"], "home", "/admin/")
+		"a rejected rental", "/admin/rentals/"+states["rejected"], "a paying rental", "/admin/rentals/"+states["paying"], "home", "/admin/",
+		"all anomalies", "/admin/anomalies?show=all", "a disputed rental", "/admin/rentals/"+states["disputed"],
+		"a refund outstanding", "/admin/rentals/"+states["refund outstanding"], "a rental that ended", "/admin/rentals/"+states["ended"])
 }
 
 // word asks the database for a text.
