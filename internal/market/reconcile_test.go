@@ -355,6 +355,9 @@ func TestPassIsRefusedWhileOneRuns(t *testing.T) {
 	w.must(err)
 	conn.Release()
 	w.pass()
+	if n := w.count(`SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`); n != 0 {
+		t.Errorf("%d locks are left", n)
+	}
 	w.pass()
 }
 
