@@ -25,6 +25,7 @@
 //	@Link(LinkView{Href: "/", Kind: "primary"}) { .. } an anchor that looks like a button
 //	@Field(FieldView{Name: "weeks", Label: "Weeks"})   label, hint, error, value kept; input, textarea or select
 //	@Choices(ChoicesView{...})                         radio buttons as a group
+//	@Tick(TickView{Name: "confirm", Label: ".."})      a box to be ticked before something is done; value yes
 //	@Hidden("request_id", id)                          hidden input
 //	@Notice(NoticeView{Kind: "error", Title: ".."}) {} kinds: info, success, warning, error
 //	@Problems([]Problem{{Field: "link", Text: ".."}})  summary above a form, links to the fields
@@ -40,7 +41,8 @@
 // Compositions: wrap, stack (stack-s, stack-l, stack-xl), cluster, between,
 // tiles, with-side (its one child becomes two columns), narrow, prose,
 // page-head with lead. Things: card, card-flush, eyebrow, form, input,
-// table-box > table (numbers: class n), chip, mark, progress, notice, empty.
+// table-box > table (numbers: class n; with table-rows and data-label on each td it
+// becomes a list of rows on small screens), chip, mark, progress, notice, empty.
 // Helpers: muted, small, serif, mono, num, nowrap, clip, push, pixelated,
 // visually-hidden, no-print, only-print, needs-js (hidden without scripts).
 // Rules that one page alone needs go into static/css/pages.css, layer pages.

@@ -121,8 +121,11 @@ func TestW08BuyersAreNoAdmins(t *testing.T) {
 			a := b.get("/admin"+get).wants(http.StatusUnauthorized, http.StatusForbidden)
 			a.saysNot("North Pier", "buyer@example.com", "Buyer@example.com")
 		}
-		for _, post := range []string{"/creatives/" + creative + "/approve", "/creatives/" + creative + "/reject", "/creatives/none/approve", "/blocked", "/blocked/x/delete"} {
-			b.post("/admin"+post, "revision", "1", "reason", "no", "col", "50", "row", "50", "w", "1", "h", "1", "note", "x").wants(http.StatusUnauthorized, http.StatusForbidden)
+		for _, post := range []string{
+			"/creatives/" + creative + "/approve", "/creatives/" + creative + "/reject", "/creatives/none/approve", "/blocked", "/blocked/x/delete",
+			path + "/refund", path + "/hide", path + "/unhide", path + "/close", "/reconcile", "/anomalies/x/remedy", "/anomalies/x/resolve",
+		} {
+			b.post("/admin"+post, "revision", "1", "reason", "no", "col", "50", "row", "50", "w", "1", "h", "1", "note", "x", "confirm", "yes", "refund", "yes").wants(http.StatusUnauthorized, http.StatusForbidden)
 		}
 	}
 	if s.everything() != before {
