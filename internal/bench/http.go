@@ -61,6 +61,7 @@ func serve(ctx context.Context, url string) (base string, stop func(), err error
 	set := map[string]string{
 		"TUVAL_ADDR": "127.0.0.1:0", "DATABASE_URL": url, "TUVAL_SECRET": strings.Repeat("s", 32), "TUVAL_LOG_LEVEL": "error",
 		"TUVAL_RATE_LIMITS": "off", "TUVAL_MAX_HELD_SHARE": "1", "TUVAL_TRUSTED_PROXIES": "127.0.0.1/32",
+		"STRIPE_SECRET_KEY": "sk_test_bench", "STRIPE_API_URL": "http://127.0.0.1:9", "STRIPE_WEBHOOK_SECRET": "whsec_bench", // no simulator at its side
 		"TUVAL_ADMIN_EMAIL": "bench@example.com", "TUVAL_ADMIN_PASSWORD": "not a secret here",
 		"TUVAL_BLOCK_MINUTES_PER_ADDRESS": "1000000000", "TUVAL_MAX_HOLDS_PER_ADDRESS": "1000000",
 	}

@@ -53,13 +53,16 @@ type Pace struct {
 func New(d Deps) (*river.Client[pgx.Tx], error) {
 	client, err := river.NewClient(riverpgxv5.New(d.Pool), &river.Config{
 		Queues: map[string]river.QueueConfig{
-			// Sixty deadlines a second a process: nobody waits for them, and
+			// Eighty deadlines a second a process: nobody waits for them, and
 			// claims do not feel them.
-			jobs.QueueClock:  {MaxWorkers: 3, FetchCooldown: 50 * time.Millisecond},
+			jobs.QueueClock:  {MaxWorkers: 4, FetchCooldown: 50 * time.Millisecond},
 			jobs.QueueMarket: {MaxWorkers: 12, FetchCooldown: 20 * time.Millisecond},
 			jobs.QueueStripe: {MaxWorkers: 12, FetchCooldown: 20 * time.Millisecond},
 			jobs.QueueMail:   {MaxWorkers: mailsAtOnce, FetchCooldown: 100 * time.Millisecond},
 		},
+		// New jobs are told of; polling is for what was told while the
+		// connection was lost.
+		FetchPollInterval:    5 * time.Second,
 		Workers:              d.consumers(),
 		JobTimeout:           cmp.Or(d.Pace.JobTimeout, jobTimeout),
 		RescueStuckJobsAfter: cmp.Or(d.Pace.RescueAfter, rescueAfter),
