@@ -260,3 +260,28 @@ func TestRefundOfAnUnknownPaymentWaits(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// A part of ours waits while the dashboard returns more than the rest: all has
+// gone back, and what it bought with it.
+func TestDashboardOvertakesAPartOfOurs(t *testing.T) {
+	t.Parallel()
+	for name, jobFirst := range map[string]bool{"job first": true, "event first": false} {
+		w := newWorld(t, options{})
+		b := w.buyer()
+		r := b.live(rect(1, 1, 6, 4), 1)
+		w.must(w.m.RefundNow(w.ctx(), refund(r.Key, 100_000)))
+		by := int64(200_000)
+		p := w.payment(w.offerOf(r.Key, 0))
+		w.dashboardRefund(p, &by)
+		if !jobFirst {
+			w.must(w.m.SyncRefunds(w.ctx(), *p.PaymentIntent))
+			w.intact()
+		}
+		w.deliver()
+		if got := w.rental(r.Key); got.State != rental.Closed || deref(got.ClosedReason) != rental.Refunded {
+			t.Errorf("%s: the rental is %s", name, got.State)
+		}
+		w.kept(0)
+		w.sound()
+	}
+}

@@ -8,7 +8,6 @@ import (
 	"tuval/internal/db"
 	"tuval/internal/fault"
 	"tuval/internal/payment"
-	"tuval/internal/rental"
 )
 
 // Resolve notes that a person has dealt with an anomaly. It refuses with
@@ -88,32 +87,47 @@ func (m *Market) retryJob(ctx context.Context, tx pgx.Tx, a Anomaly) (string, er
 }
 
 // refundAgain asks anew for a refund that failed, if as much is still left of
-// its payment.
+// its payment. Together with others it may now be the whole, which takes back
+// what the payment bought.
 func (m *Market) refundAgain(ctx context.Context, tx pgx.Tx, a Anomaly, by string) (string, error) {
 	fx := &effects{}
-	if _, err := rental.Lock(ctx, tx, a.Rental); err != nil {
-		return "", err
-	}
-	if _, err := payment.LockOfRental(ctx, tx, a.Rental); err != nil {
-		return "", err
-	}
-	p, err := payment.ByID(ctx, tx, a.Payment)
+	r, now, err := lockNow(ctx, tx, a.Rental)
 	if err != nil {
 		return "", err
+	}
+	ps, err := payment.LockOfRental(ctx, tx, a.Rental)
+	if err != nil {
+		return "", err
+	}
+	p, failed, err := refundThatFailed(ctx, tx, a)
+	if err != nil {
+		return "", err
+	}
+	unwound, err := m.refund(ctx, tx, p, failed.Amount.Amount, failed.Reason, by, fx)
+	if err != nil {
+		return "", err
+	}
+	if unwound {
+		if err := m.takeBack(ctx, tx, r, p, ps, now, by, "", fx); err != nil {
+			return "", err
+		}
+	}
+	return "asked for again: " + failed.Amount.String(), m.write(ctx, tx, fx)
+}
+
+// refundThatFailed reads what an anomaly speaks of, if it is still owed.
+func refundThatFailed(ctx context.Context, tx pgx.Tx, a Anomaly) (payment.Payment, payment.Refund, error) {
+	p, err := payment.ByID(ctx, tx, a.Payment)
+	if err != nil {
+		return p, payment.Refund{}, err
 	}
 	failed, err := payment.RefundByID(ctx, tx, a.Refund)
 	if err != nil {
-		return "", err
+		return p, failed, err
 	}
 	rs, err := payment.RefundsOf(ctx, tx, p.ID)
-	if err != nil {
-		return "", err
+	if err == nil && payment.LeftOf(p, rs) < failed.Amount.Amount {
+		err = fault.New(fault.Conflict, "The money has gone back in another way meanwhile.")
 	}
-	if payment.LeftOf(p, rs) < failed.Amount.Amount {
-		return "", fault.New(fault.Conflict, "The money has gone back in another way meanwhile.")
-	}
-	if _, err := m.refund(ctx, tx, p, failed.Amount.Amount, failed.Reason, by, fx); err != nil {
-		return "", err
-	}
-	return "asked for again: " + failed.Amount.String(), m.write(ctx, tx, fx)
+	return p, failed, err
 }

@@ -150,3 +150,26 @@ func TestJobGivenUpAgainIsToldAgain(t *testing.T) {
 	w.kept(0)
 	w.sound()
 }
+
+// A part that failed is asked for again when the rest has gone back: together
+// they are the whole, which takes back what was bought.
+func TestRefundAgainMakesItWhole(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, options{})
+	b := w.buyer()
+	r := b.live(rect(1, 1, 6, 4), 1)
+	w.fault(stripesim.Fault{Kind: stripesim.FaultRefundOutcome, Outcome: stripesim.OutcomeFailed, Count: 1})
+	w.must(w.m.RefundNow(w.ctx(), refund(r.Key, 100_000)))
+	w.settled()
+	w.deliver()
+	a := w.anomaly("refund failed")
+	w.must(w.m.RefundNow(w.ctx(), refund(r.Key, 140_000)))
+	w.deliver()
+	w.lasts(r.Key, *r.LiveFrom, *r.EndsAt)
+	_, err := w.m.Remedy(w.ctx(), a.Key, "admin")
+	w.must(err)
+	w.deliver()
+	w.state(r.Key, rental.Closed, rental.Refunded)
+	w.kept(0)
+	w.sound()
+}

@@ -57,11 +57,12 @@ func (m *Market) syncTx(ctx context.Context, tx pgx.Tx, p payment.Payment, list 
 		}
 		byHand += booked
 	}
-	if err := m.giveWay(ctx, tx, p, known, list, fx); err != nil {
-		return err
-	}
+	// First of all: what gives way below is asked for anew and stays the whole.
 	unwound, err := unwind(ctx, tx, p)
 	if err != nil {
+		return err
+	}
+	if err := m.giveWay(ctx, tx, p, known, list, fx); err != nil {
 		return err
 	}
 	if unwound {
