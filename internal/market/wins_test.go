@@ -29,7 +29,7 @@ func (w *world) second() *market.Market {
 func place(round int) grid.Rect { return rect(round%24*4, round/24*4, 3, 3) }
 
 // orders are the rounds: one order, the other, and then at once.
-func orders(t testing.TB) int { return long(t, 20, 100) }
+func orders(t testing.TB) int { return long(t, 12, 100) }
 
 // race runs two things in the order of the round: one after the other, the
 // other way round, or at once. It returns their errors.
