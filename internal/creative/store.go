@@ -84,6 +84,13 @@ func decide(ctx context.Context, tx pgx.Tx, id ID, to State, reason *string, by 
 	return tag.RowsAffected() == 1, nil
 }
 
+// TitleOf is the title of a rental's approved picture, or empty when none is.
+func TitleOf(ctx context.Context, q db.Querier, id rental.ID) (string, error) {
+	var title string
+	err := q.QueryRow(ctx, `SELECT COALESCE((SELECT title FROM creatives WHERE rental_id = $1 AND state = 'approved'), '')`, id).Scan(&title)
+	return title, db.Explain("creative: read a title", err)
+}
+
 // Supersede takes the waiting revision of a locked rental out of the queue.
 func Supersede(ctx context.Context, tx pgx.Tx, id rental.ID) error {
 	_, err := tx.Exec(ctx, `UPDATE creatives SET state = 'superseded' WHERE rental_id = $1 AND state = 'pending'`, id)

@@ -46,7 +46,7 @@ func TestEveryKindHasAPolicy(t *testing.T) {
 			t.Errorf("%s is put in with %+v", a.Kind(), opts)
 		}
 		for failed := 1; failed <= p.Attempts; failed++ {
-			ideal := min(p.Gap<<(failed-1), p.Max)
+			ideal := min(p.Gap<<min(failed-1, 20), p.Max)
 			if gap := jobs.After(a.Kind(), failed); gap < ideal*3/4 || gap > ideal*5/4+1 {
 				t.Errorf("%s: gap %v after %d failures, want about %v", a.Kind(), gap, failed, ideal)
 			}

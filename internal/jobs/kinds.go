@@ -56,9 +56,11 @@ type Unblock struct {
 	Area int64 `json:"area"`
 }
 
-// SendMail sends one mail of the outbox.
+// SendMail sends one mail of the outbox. An urgent one goes before those that
+// many deadlines at once have left: somebody is waiting for it.
 type SendMail struct {
-	Mail int64 `json:"mail"`
+	Mail   int64 `json:"mail"`
+	Urgent bool  `json:"urgent,omitempty"`
 }
 
 // Upkeep refreshes the statistics of the queue's tables and clears what has
@@ -86,5 +88,11 @@ func (ApplyEvent) InsertOpts() river.InsertOpts    { return policyOf("apply_even
 func (MakeRefund) InsertOpts() river.InsertOpts    { return policyOf("make_refund").opts() }
 func (SyncRefunds) InsertOpts() river.InsertOpts   { return policyOf("sync_refunds").opts() }
 func (Unblock) InsertOpts() river.InsertOpts       { return policyOf("unblock").opts() }
-func (SendMail) InsertOpts() river.InsertOpts      { return policyOf("send_mail").opts() }
-func (Upkeep) InsertOpts() river.InsertOpts        { return policyOf("upkeep").opts() }
+func (j SendMail) InsertOpts() river.InsertOpts {
+	opts := policyOf("send_mail").opts()
+	if !j.Urgent {
+		opts.Priority = 2
+	}
+	return opts
+}
+func (Upkeep) InsertOpts() river.InsertOpts { return policyOf("upkeep").opts() }

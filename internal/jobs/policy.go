@@ -35,7 +35,7 @@ func policies() map[string]Policy {
 		"make_refund":    {QueueStripe, 14, 5 * time.Second, time.Hour},
 		"sync_refunds":   {QueueStripe, 14, 2 * time.Second, 10 * time.Minute},
 		"unblock":        {QueueClock, 12, time.Second, 5 * time.Minute},
-		"send_mail":      {QueueMail, 16, 5 * time.Second, time.Hour},
+		"send_mail":      {QueueMail, 125, 5 * time.Second, time.Hour},
 		"upkeep":         {QueueMarket, 3, time.Second, time.Minute},
 		"reconcile":      {QueueStripe, 3, time.Minute, 5 * time.Minute},
 	}

@@ -68,12 +68,13 @@ type Event struct {
 	Amount      int64
 	Currency    string
 	Actor       string
+	Note        string // what an admin wrote to the buyer; empty: nothing
 }
 
 const insert = `
-INSERT INTO ledger (kind, effective_at, claim_id, payment_id, refund_id, x, y, w, h, blocks, amount, currency, actor)
+INSERT INTO ledger (kind, effective_at, claim_id, payment_id, refund_id, x, y, w, h, blocks, amount, currency, actor, note)
 VALUES (@kind, COALESCE(@effective_at, now()), NULLIF(@claim, 0::bigint), NULLIF(@payment, 0::bigint), NULLIF(@refund, 0::bigint),
-        @x, @y, @w, @h, @blocks, @amount, @currency, @actor)`
+        @x, @y, @w, @h, @blocks, @amount, @currency, @actor, @note)`
 
 // Queue adds the events to a batch that the caller sends in its transaction.
 func Queue(b *pgx.Batch, events ...Event) {
@@ -85,7 +86,7 @@ func Queue(b *pgx.Batch, events ...Event) {
 		b.Queue(insert, pgx.NamedArgs{
 			"kind": e.Kind, "effective_at": effective, "claim": e.Claim, "payment": e.Payment, "refund": e.Refund,
 			"x": e.Rect.X, "y": e.Rect.Y, "w": e.Rect.W, "h": e.Rect.H,
-			"blocks": e.Blocks, "amount": e.Amount, "currency": e.Currency, "actor": e.Actor,
+			"blocks": e.Blocks, "amount": e.Amount, "currency": e.Currency, "actor": e.Actor, "note": e.Note,
 		})
 	}
 }

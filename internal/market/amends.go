@@ -26,7 +26,7 @@ type RefundOrder struct {
 // is in. In full it takes back what the payment bought. It refuses with
 // Invalid (amount) above what is left and with Conflict when nothing is.
 func (m *Market) RefundNow(ctx context.Context, o RefundOrder) error {
-	return m.amend(ctx, "refund", o.Rental, o.Request, func(ctx context.Context, tx pgx.Tx, a *amendment) error {
+	return m.amend(ctx, "refund", o.Rental, o.Request, word{o.By, o.Reason}, func(ctx context.Context, tx pgx.Tx, a *amendment) error {
 		p, err := paidOne(a.payments, o.Payment)
 		if err != nil {
 			return err
@@ -58,7 +58,7 @@ func paidOne(ps []payment.Payment, key string) (payment.Payment, error) {
 		switch {
 		case key != "" && p.Key != key:
 			continue
-		case p.State == payment.Paid && (last == nil || !p.PaidAt.Before(*last.PaidAt)):
+		case p.State == payment.Paid && (last == nil || better(p, *last)):
 			last = &ps[i]
 		case key != "" && p.State != payment.Paid:
 			return p, fault.New(fault.Conflict, fmt.Sprintf("This payment is %s: there is nothing to refund.", p.State))
@@ -71,6 +71,15 @@ func paidOne(ps []payment.Payment, key string) (payment.Payment, error) {
 		return payment.Payment{}, fault.New(fault.NotFound, "There is no such payment.")
 	}
 	return payment.Payment{}, fault.New(fault.Conflict, "Nothing was paid for this rental: there is nothing to refund.")
+}
+
+// better prefers what bought something to what went back, and then what was
+// paid last.
+func better(p, than payment.Payment) bool {
+	if bought := *p.Outcome == payment.Applied; bought != (*than.Outcome == payment.Applied) {
+		return bought
+	}
+	return !p.PaidAt.Before(*than.PaidAt)
 }
 
 func howMuch(p payment.Payment, rs []payment.Refund, want *int64) (int64, error) {
@@ -100,7 +109,7 @@ type Removal struct {
 // Remove closes a rental and frees its blocks at once. It refuses with Conflict
 // when the rental is closed.
 func (m *Market) Remove(ctx context.Context, o Removal) error {
-	return m.amend(ctx, "remove", o.Rental, Request{}, func(ctx context.Context, tx pgx.Tx, a *amendment) error {
+	return m.amend(ctx, "remove", o.Rental, Request{}, word{o.By, o.Reason}, func(ctx context.Context, tx pgx.Tx, a *amendment) error {
 		r := a.rental
 		if r.State == rental.Closed {
 			return fault.New(fault.Conflict, standing(r))
@@ -136,7 +145,7 @@ func (m *Market) Unhide(ctx context.Context, key, reason, by string) error {
 }
 
 func (m *Market) veil(ctx context.Context, key, reason, by string, hidden bool) error {
-	return m.amend(ctx, "hide", key, Request{}, func(ctx context.Context, tx pgx.Tx, a *amendment) error {
+	return m.amend(ctx, "hide", key, Request{}, word{by, reason}, func(ctx context.Context, tx pgx.Tx, a *amendment) error {
 		was := a.rental
 		switch {
 		case was.State == rental.Closed || was.PaidAt == nil:

@@ -240,6 +240,9 @@ func TestHiding(t *testing.T) {
 	if !hidden.Hidden || hidden.Visible(w.now()) {
 		t.Error("it shows")
 	}
+	if d := b.look(r.Key); d.Reason() != "Rude" {
+		t.Errorf("the reason is %q", d.Reason())
+	}
 	w.pay(b.extend(r.Key, 1))
 	w.deliver()
 	if !w.lasts(r.Key, *r.LiveFrom, r.EndsAt.Add(week)).Hidden {
@@ -280,6 +283,9 @@ func TestRemoval(t *testing.T) {
 				o := market.Removal{Rental: key, Reason: "Against the rules", By: "admin", Refund: back}
 				w.must(w.m.Remove(w.ctx(), o))
 				w.state(key, rental.Closed, rental.Removed)
+				if d := b.look(key); d.Reason() != "Against the rules" {
+					t.Errorf("the reason is %q", d.Reason())
+				}
 				w.buyer().hold(rect(6, 4, 2, 2))
 				w.refused(w.m.Remove(w.ctx(), o), "conflict", "closed", "was removed")
 				w.deliver()
@@ -314,4 +320,12 @@ func TestDecisionOnAClosedRental(t *testing.T) {
 	w.refused(err, "conflict", "changed since you looked")
 	w.deliver()
 	w.sound()
+}
+
+// look is what the buyer sees of a rental.
+func (b buyer) look(key string) market.Detail {
+	b.t.Helper()
+	d, err := b.m.Look(b.ctx(), key, b.who.Viewer)
+	b.must(err)
+	return d
 }

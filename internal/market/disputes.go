@@ -38,6 +38,9 @@ func (m *Market) disputed(ctx context.Context, e gateway.Event) (string, error) 
 		if err := bookDispute(ctx, tx, p, e.Object, fx); err != nil {
 			return err
 		}
+		if len(fx.events) == 0 {
+			return nil // said before
+		}
 		if err := reportTx(ctx, tx, disputeAnomaly(p, e.Object)); err != nil {
 			return err
 		}

@@ -13,6 +13,15 @@ import (
 
 // What the buyer is told, a fact once. The words are in package mailtext.
 
+// The kinds of mails that later events can take the sense from.
+const (
+	uploadReminder = "upload reminder"
+	live           = "live"
+	endsSoon       = "ends soon"
+	ended          = "ended"
+	renewalCloses  = "renewal closes"
+)
+
 // mailReceipt tells what a payment bought.
 func (m *Market) mailReceipt(was, r rental.Rental, p payment.Payment, now time.Time, fx *effects) {
 	url := m.rentalURL(r)
@@ -78,7 +87,7 @@ func (m *Market) mailUpload(r rental.Rental, cs []creative.Creative, ps []paymen
 			u.Missing, u.Reason = mailtext.WasRejected, *cs[0].Reason
 		}
 	}
-	fx.mailUntil(r, *r.ApproveBy, "upload reminder", fact, mailtext.UploadReminder(u))
+	fx.mailUntil(r, r.ApproveBy.Add(-w.stale), uploadReminder, fact, mailtext.UploadReminder(u))
 }
 
 // paidFor is what the payments that count have cost.
@@ -96,32 +105,34 @@ func paidFor(ps []payment.Payment) money.Money {
 // is not told of.
 func (m *Market) mailLive(r rental.Rental, now time.Time, fx *effects) {
 	if now.Before(*r.EndsAt) {
-		fx.mailUntil(r, *r.EndsAt, "live", r.Key, mailtext.Live(mailtext.Showing{
-			RentalURL: m.rentalURL(r), Rect: r.Rect, LiveFrom: *r.LiveFrom, EndsAt: *r.EndsAt,
-		}))
+		fx.mailTitled(r, *r.EndsAt, live, r.Key, func(title string) mailtext.Mail {
+			return mailtext.Live(mailtext.Showing{RentalURL: m.rentalURL(r), Title: title, Rect: r.Rect, LiveFrom: *r.LiveFrom, EndsAt: *r.EndsAt})
+		})
 	}
 }
 
 func (m *Market) mailEndsSoon(r rental.Rental, w reminder, fact string, fx *effects) {
-	fx.mailUntil(r, *r.EndsAt, "ends soon", fact, mailtext.EndsSoon(mailtext.Ending{
-		RentalURL: m.rentalURL(r), Rect: r.Rect, EndsAt: *r.EndsAt, RenewBy: r.EndsAt.Add(m.rules.RenewalWindow),
-		PerWeek: m.today(r), Last: w.stale == 0,
-	}))
+	fx.mailTitled(r, r.EndsAt.Add(-w.stale), endsSoon, fact, func(title string) mailtext.Mail {
+		return mailtext.EndsSoon(mailtext.Ending{
+			RentalURL: m.rentalURL(r), Title: title, Rect: r.Rect, EndsAt: *r.EndsAt, RenewBy: r.EndsAt.Add(m.rules.RenewalWindow),
+			PerWeek: m.today(r), Last: w.stale == 0,
+		})
+	})
 }
 
 // mailEnded tells that the time is over and can be renewed, as long as it can.
 func (m *Market) mailEnded(r rental.Rental, now time.Time, fx *effects) {
 	if now.Before(*r.ReservedUntil) {
-		fx.mailUntil(r, *r.ReservedUntil, "ended", anew(r), mailtext.Ended(m.end(r)))
+		fx.mailTitled(r, *r.ReservedUntil, ended, anew(r), func(title string) mailtext.Mail { return mailtext.Ended(m.end(r, title)) })
 	}
 }
 
 func (m *Market) mailClosesSoon(r rental.Rental, fact string, fx *effects) {
-	fx.mailUntil(r, *r.ReservedUntil, "renewal closes", fact, mailtext.RenewalCloses(m.end(r)))
+	fx.mailTitled(r, *r.ReservedUntil, renewalCloses, fact, func(title string) mailtext.Mail { return mailtext.RenewalCloses(m.end(r, title)) })
 }
 
-func (m *Market) end(r rental.Rental) mailtext.End {
-	return mailtext.End{RentalURL: m.rentalURL(r), Rect: r.Rect, EndedAt: *r.EndsAt, RenewBy: *r.ReservedUntil, PerWeek: m.today(r)}
+func (m *Market) end(r rental.Rental, title string) mailtext.End {
+	return mailtext.End{RentalURL: m.rentalURL(r), Title: title, Rect: r.Rect, EndedAt: *r.EndsAt, RenewBy: *r.ReservedUntil, PerWeek: m.today(r)}
 }
 
 // today is what a week costs now, or nothing when it cannot be sold.
@@ -135,9 +146,11 @@ func (m *Market) today(r rental.Rental) money.Money {
 
 // mailOver tells of an end that nobody was told of in time to renew.
 func (m *Market) mailOver(r rental.Rental, fx *effects) {
-	fx.mail(r, "over", r.Key, mailtext.Over(mailtext.Finish{
-		RentalURL: m.rentalURL(r), CanvasURL: m.canvasURL(), Rect: r.Rect, EndedAt: *r.EndsAt, FreeSince: *r.LeasedUntil, Untold: true,
-	}))
+	fx.mailTitled(r, time.Time{}, "over", anew(r), func(title string) mailtext.Mail {
+		return mailtext.Over(mailtext.Finish{
+			RentalURL: m.rentalURL(r), CanvasURL: m.canvasURL(), Title: title, Rect: r.Rect, EndedAt: *r.EndsAt, FreeSince: *r.LeasedUntil, Untold: true,
+		})
+	})
 }
 
 // mailCancelled tells that a rental is closed and what goes back.
@@ -191,7 +204,10 @@ func (m *Market) mailVeiled(r rental.Rental, why string, fx *effects) {
 	if r.Hidden {
 		text = mailtext.Hidden
 	}
-	fx.mail(r, "hidden", anew(r), text(h))
+	fx.mailTitled(r, time.Time{}, "hidden", anew(r), func(title string) mailtext.Mail {
+		h.Title = title
+		return text(h)
+	})
 }
 
 // anew names a fact that can come again, and each time is told by the one

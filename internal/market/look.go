@@ -2,6 +2,7 @@ package market
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -35,6 +36,19 @@ type Event struct {
 	Blocks int
 	Amount int64
 	Actor  string
+	Note   string // what an admin wrote to the buyer
+}
+
+// Reason is what an admin wrote when the picture was hidden or the rental
+// taken down, if that is how it is now.
+func (d Detail) Reason() string {
+	for _, e := range slices.Backward(d.Events) {
+		closed := e.Kind == ledger.RentalClosed && d.Rental.State == rental.Closed
+		if hidden := e.Kind == ledger.RentalHidden && d.Rental.Hidden; closed || hidden {
+			return e.Note
+		}
+	}
+	return ""
 }
 
 // OpenPayment is the payment whose page can still be paid, if there is one.
@@ -142,14 +156,14 @@ func (m *Market) lookTx(ctx context.Context, tx pgx.Tx, id rental.ID) (Detail, e
 }
 
 func history(ctx context.Context, tx pgx.Tx, id rental.ID) ([]Event, error) {
-	const sql = `SELECT kind, effective_at, blocks, amount, actor FROM ledger WHERE claim_id = $1 ORDER BY id`
+	const sql = `SELECT kind, effective_at, blocks, amount, actor, note FROM ledger WHERE claim_id = $1 ORDER BY id`
 	rows, err := tx.Query(ctx, sql, int64(id))
 	if err != nil {
 		return nil, db.Explain("market: read the history", err)
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (Event, error) {
 		var e Event
-		return e, row.Scan(&e.Kind, &e.At, &e.Blocks, &e.Amount, &e.Actor)
+		return e, row.Scan(&e.Kind, &e.At, &e.Blocks, &e.Amount, &e.Actor, &e.Note)
 	})
 }
 

@@ -24,7 +24,7 @@ import (
 // every cent is where it should be.
 func TestMarketAgainstTheModelSoak(t *testing.T) {
 	t.Parallel()
-	lives := max(10, int(testdb.Soak(t, 0)/(6*time.Second)))
+	lives := max(14, int(testdb.Soak(t, 0)/(6*time.Second)))
 	before := flag.Lookup("rapid.checks").Value.String()
 	if err := flag.Set("rapid.checks", strconv.Itoa(lives)); err != nil {
 		t.Fatal(err)

@@ -91,7 +91,7 @@ func standing(r rental.Rental) string {
 	case rental.Live:
 		return "This one is live until " + clock(*r.EndsAt) + "."
 	case rental.Ended:
-		return "This one ended at " + clock(*r.EndsAt) + " and was reserved until " + clock(*r.ReservedUntil) + "."
+		return "This one ended at " + clock(*r.EndsAt) + " and is reserved until " + clock(*r.ReservedUntil) + "."
 	case rental.Closed:
 	}
 	return "This one is closed: " + reasonWords(r) + "."

@@ -225,7 +225,11 @@ func (w *world) oneWord(since int) {
 	n := w.count(`SELECT count(*) FROM (SELECT rental_id FROM mails WHERE id > $1 AND sent_at IS NULL AND dropped_at IS NULL
 		AND (stale_at IS NULL OR stale_at > now()) GROUP BY rental_id HAVING count(*) > 1) m`, since)
 	if n != 0 {
-		w.t.Errorf("%d rentals get more than one mail", n)
+		var which string
+		const sql = `SELECT string_agg(DISTINCT kinds, '; ') FROM (SELECT string_agg(kind, ', ' ORDER BY id) AS kinds FROM mails WHERE id > $1 AND sent_at IS NULL
+			AND dropped_at IS NULL AND (stale_at IS NULL OR stale_at > now()) GROUP BY rental_id HAVING count(*) > 1) m`
+		w.must(w.pool.QueryRow(w.ctx(), sql, since).Scan(&which))
+		w.t.Errorf("%d rentals get more than one mail: %s", n, which)
 	}
 }
 

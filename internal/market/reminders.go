@@ -59,10 +59,15 @@ func reminderOf(why string) reminder {
 // rentals sold by the week end do not all write at once.
 const spread = 10 * time.Minute
 
-// remind leaves the jobs of a deadline's reminders, those that are still to come.
-func remind(r rental.Rental, of deadline, when, now time.Time, fx *effects) {
+// fresh is how long after its beginning nobody needs to be told that a rental
+// of one week ends in a week.
+const fresh = day
+
+// remind leaves the jobs of a deadline's reminders, those that come after an
+// instant.
+func remind(r rental.Rental, of deadline, when, after time.Time, fx *effects) {
 	for _, w := range reminders() {
-		if at := when.Add(-w.before); w.of == of && at.After(now) {
+		if at := when.Add(-w.before); w.of == of && at.After(after) {
 			fx.jobAt(at.Add(rand.N(min(spread, w.before/4))), jobs.Remind{Rental: int64(r.ID), Why: w.why})
 		}
 	}
@@ -75,10 +80,11 @@ func (m *Market) firstDeadlines(r rental.Rental, now time.Time, fx *effects) {
 }
 
 // endDeadlines leaves the jobs of a rental whose end is fixed or has moved.
-// Those of its old end find nothing to do.
+// Those of its old end find nothing to do, and mails about it are not sent.
 func (m *Market) endDeadlines(r rental.Rental, now time.Time, fx *effects) {
+	fx.outdate(r, uploadReminder, endsSoon, ended, renewalCloses)
 	fx.jobAt(*r.EndsAt, jobs.Settle{Rental: int64(r.ID), Why: jobs.Ends})
-	remind(r, end, *r.EndsAt, now, fx)
+	remind(r, end, *r.EndsAt, latest(now, *r.LiveFrom).Add(fresh), fx)
 }
 
 func (m *Market) remindOfClosing(r rental.Rental, now time.Time, fx *effects) {

@@ -92,7 +92,7 @@ func TestRenewalBegunInTheLastSecondIsProtected(t *testing.T) {
 			w.intact()
 			w.stop(*r.ReservedUntil)
 			_, err := a.m.Renew(w.ctx(), a.who, r.Key, more(2))
-			w.refused(err, "conflict", "was reserved until")
+			w.refused(err, "conflict", "is reserved until")
 			if o := a.renew(r.Key, 1); w.payment(o).State != payment.Open { // the same page can still be used
 				t.Error("the page is gone")
 			}

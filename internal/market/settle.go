@@ -125,6 +125,7 @@ func (m *Market) closing(ctx context.Context, tx pgx.Tx, r rental.Rental, move r
 		return r, err
 	}
 	if r.PaidAt != nil {
+		fx.outdate(r, uploadReminder, live, endsSoon, ended, renewalCloses)
 		if err := creative.Supersede(ctx, tx, r.ID); err != nil {
 			return r, err
 		}

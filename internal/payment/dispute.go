@@ -32,9 +32,11 @@ type Dispute struct {
 	ClosedAt *time.Time
 }
 
-// OpenDispute writes a dispute, once. It reports false when it is known.
+// OpenDispute writes a dispute, once, and what an inquiry that is known takes
+// once it has become a dispute. It reports false when nothing is new.
 func OpenDispute(ctx context.Context, tx pgx.Tx, d Dispute) (bool, error) {
-	const sql = `INSERT INTO disputes (id, payment_id, amount, currency, state, reason) VALUES ($1, $2, $3, $4, 'open', $5) ON CONFLICT DO NOTHING`
+	const sql = `INSERT INTO disputes AS d (id, payment_id, amount, currency, state, reason) VALUES ($1, $2, $3, $4, 'open', $5)
+		ON CONFLICT (id) DO UPDATE SET amount = excluded.amount WHERE d.state = 'open' AND d.amount = 0 AND excluded.amount > 0`
 	return changed(ctx, tx, "open a dispute", sql, d.ID, d.Payment, d.Amount.Amount, d.Amount.Currency, d.Reason)
 }
 

@@ -51,7 +51,8 @@ func (m mourner) bury(ctx context.Context, job *rivertype.JobRow, err error) {
 func (m mourner) buryDead(ctx context.Context) error {
 	const sql = `
 		SELECT id, kind, attempt FROM river_job j WHERE state = 'discarded'
-		AND NOT EXISTS (SELECT FROM anomalies WHERE fact = 'job:' || j.id) ORDER BY id LIMIT 100`
+		AND NOT EXISTS (SELECT FROM anomalies WHERE fact = 'job:' || j.id AND (resolved_at IS NULL OR resolved_at > j.finalized_at))
+		ORDER BY id LIMIT 100`
 	rows, err := m.Pool.Query(ctx, sql)
 	if err != nil {
 		return fmt.Errorf("workers: look for dead jobs: %w", err)

@@ -151,7 +151,7 @@ func lasts(p jobs.Policy) time.Duration {
 	sum, gap := time.Duration(0), p.Gap
 	for range p.Attempts - 1 {
 		sum += min(gap, p.Max)
-		gap *= 2
+		gap = min(2*gap, p.Max)
 	}
 	switch {
 	case sum > 2*time.Hour:

@@ -73,7 +73,7 @@ func facts(d market.Detail, phase views.Phase) views.RentalFacts {
 	f := views.RentalFacts{
 		PricePerWeek: r.PricePerWeek.String(), Weeks: d.Weeks,
 		LeasedUntil: Moment(r.LeasedUntil), PaidAt: Moment(r.PaidAt), ApproveBy: Moment(r.ApproveBy),
-		GoLiveAt: Moment(r.GoLiveAt), LiveFrom: Moment(r.LiveFrom), EndsAt: Moment(r.EndsAt),
+		Reason: d.Reason(), GoLiveAt: Moment(r.GoLiveAt), LiveFrom: Moment(r.LiveFrom), EndsAt: Moment(r.EndsAt),
 		Reserved: Moment(r.ReservedUntil), ClosedAt: Moment(r.ClosedAt),
 	}
 	if phase == views.PhaseLive {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -44,30 +45,30 @@ func (d *Desk) Mail(ctx context.Context, email, rentalKey string) error {
 		if err != nil {
 			return err
 		}
-		letter, err := d.letter(ctx, tx, token)
+		letter, expires, err := d.letter(ctx, tx, token)
 		if err != nil {
 			return err
 		}
 		id, _, err := mail.Enqueue(ctx, tx, mail.Message{
 			Fact: "sign_in:" + fact(token), Kind: "sign_in", To: to,
-			Subject: letter.Subject, Text: letter.Text, HTML: letter.HTML, Confidential: true,
+			Subject: letter.Subject, Text: letter.Text, HTML: letter.HTML, Confidential: true, StaleAt: expires,
 		})
 		if err != nil {
 			return err
 		}
-		return d.queue.Put(ctx, tx, jobs.Request{Args: jobs.SendMail{Mail: id}})
+		return d.queue.Put(ctx, tx, jobs.Request{Args: jobs.SendMail{Mail: id, Urgent: true}})
 	})
 }
 
-// letter writes the mail of a link that was made in this transaction.
-func (d *Desk) letter(ctx context.Context, tx pgx.Tx, token string) (mailtext.Mail, error) {
+// letter writes the mail of a link that was made in this transaction, and says
+// when the link stops working.
+func (d *Desk) letter(ctx context.Context, tx pgx.Tx, token string) (mailtext.Mail, time.Time, error) {
 	now, err := rental.Now(ctx, tx)
 	if err != nil {
-		return mailtext.Mail{}, err
+		return mailtext.Mail{}, now, err
 	}
-	return mailtext.SignIn(mailtext.SignInLink{
-		URL: d.base + "/login/" + token, Expires: now.Add(account.LinkTTL), ValidFor: account.LinkTTL,
-	}), nil
+	expires := now.Add(account.LinkTTL)
+	return mailtext.SignIn(mailtext.SignInLink{URL: d.base + "/login/" + token, Expires: expires, ValidFor: account.LinkTTL}), expires, nil
 }
 
 // fact tells one mail from another without giving the token away.
