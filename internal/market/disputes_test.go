@@ -127,3 +127,26 @@ func TestDisputeBeforeOurRefund(t *testing.T) {
 	w.state(key, rental.Closed, rental.Unapproved)
 	w.sound()
 }
+
+// An inquiry that becomes a dispute takes the money then, once; its end takes
+// nothing more.
+func TestInquiryBecomesADispute(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, options{})
+	b := w.buyer()
+	r := b.paid(rect(1, 1, 6, 4), 1)
+	o := w.offerOf(r.Key, 0)
+	w.dispute(o)
+	real := w.lastOf("charge.dispute.created")
+	asked := w.changed(real, real.Type, `"needs_response"`, `"warning_needs_response"`)
+	w.bring(asked, real, asked)
+	if ds := w.disputes(o); len(ds) != 1 || ds[0].Amount.Amount != 240_000 || w.netOf(o) != 0 {
+		t.Errorf("%+v, net %d", ds, w.netOf(o))
+	}
+	lost := w.changed(real, "charge.dispute.closed", `"needs_response"`, `"lost"`)
+	w.bring(lost, real, lost)
+	if ds := w.disputes(o); ds[0].State != payment.DisputeLost || w.netOf(o) != 0 || w.anomalies("dispute") != 1 {
+		t.Errorf("%+v, net %d, %d anomalies", ds, w.netOf(o), w.anomalies("dispute"))
+	}
+	w.sound()
+}
