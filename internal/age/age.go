@@ -3,11 +3,13 @@ package age
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"tuval/internal/capacity"
 	"tuval/internal/db"
 	"tuval/internal/stripesim"
 )
@@ -27,12 +29,19 @@ const (
 
 // moves shift one table each, in the lock order of the market.
 func moves() []string {
-	return []string{
+	all := []string{
 		gateLinks, gateRentals, gateBlocked,
 		`UPDATE rentals SET created_at = created_at - @by::interval, counted_from = counted_from - @by::interval,
 			leased_until = leased_until - @by::interval, go_live_at = go_live_at - @by::interval,
 			paid_at = paid_at - @by::interval, approve_by = approve_by - @by::interval, live_from = live_from - @by::interval,
 			ends_at = ends_at - @by::interval, reserved_until = reserved_until - @by::interval, closed_at = closed_at - @by::interval`,
+		// The ledger stays: places are given back where they were and taken where
+		// they are from now on.
+		`INSERT INTO ledger (kind, effective_at, claim_id, x, y, w, h, currency, actor)
+			SELECT s.kind, s.due, r.id, r.x, r.y, r.w, r.h, r.currency, 'system'
+			FROM capacity_entries e JOIN rentals r ON r.id = e.rental_id,
+			LATERAL (VALUES ('slot.returned', e.due), ('slot.taken', e.due - @by::interval)) AS s(kind, due) ORDER BY e.id`,
+		`UPDATE capacity_entries SET due = due - @by::interval`,
 		`UPDATE blocked_areas SET created_at = created_at - @by::interval, until = until - @by::interval, closed_at = closed_at - @by::interval`,
 		`UPDATE payments SET created_at = created_at - @by::interval, expires_at = expires_at - @by::interval,
 			go_live_at = go_live_at - @by::interval, ended_at = ended_at - @by::interval, paid_at = paid_at - @by::interval,
@@ -49,6 +58,7 @@ func moves() []string {
 		`UPDATE river_job SET scheduled_at = scheduled_at - @by::interval WHERE state IN ('available', 'scheduled', 'retryable')`,
 		`INSERT INTO clock_shifts (by) VALUES (@by::interval)`,
 	}
+	return append(all, capacity.RebuildSQL()...)
 }
 
 // Move makes everything older by the given length, in one transaction. It
@@ -59,8 +69,8 @@ func Move(ctx context.Context, pool *pgxpool.Pool, by time.Duration) error {
 	}
 	return db.InTx(ctx, pool, "age", func(ctx context.Context, tx pgx.Tx) error {
 		for _, sql := range moves() {
-			var args []any
-			if sql != gateRentals && sql != gateBlocked && sql != gateJobs {
+			var args []any // statements without an interval take none
+			if strings.Contains(sql, "@by") {
 				args = []any{pgx.NamedArgs{"by": by}}
 			}
 			if _, err := tx.Exec(ctx, sql, args...); err != nil {

@@ -7,14 +7,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"tuval/internal/age"
+	"tuval/internal/capacity"
 	"tuval/internal/check"
 	"tuval/internal/db"
 	"tuval/internal/fault"
 	"tuval/internal/grid"
 	"tuval/internal/jobs"
+	"tuval/internal/ledger"
 	"tuval/internal/market"
 	"tuval/internal/money"
 	"tuval/internal/rental"
@@ -187,5 +190,46 @@ func TestMoveUnderLoad(t *testing.T) {
 	pool.Reset()
 	if err := pool.QueryRow(t.Context(), `SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()`).Scan(&deadlocks); err != nil || deadlocks > 0 {
 		t.Errorf("%d deadlocks, %v", deadlocks, err)
+	}
+}
+
+// Places in the limits of capacity move with their orders; the ledger tells of
+// it, and the counters are made anew.
+func TestMoveRebuildsCapacity(t *testing.T) {
+	t.Parallel()
+	m, pool := newMarket(t)
+	h, err := hold(t, m, 1, grid.Rect{X: 3, Y: 4, W: 5, H: 6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	due := h.LeasedUntil.Truncate(time.Hour).Add(72 * time.Hour)
+	err = db.InTx(t.Context(), pool, "choose", func(ctx context.Context, tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, `UPDATE rentals SET go_live_at = $1`, due); err != nil {
+			return err
+		}
+		_, err := capacity.Apply(ctx, tx, capacity.Limits{}, []capacity.Change{{Rental: int64(h.ID), Blocks: 30, Due: &due, At: due}})
+		if err != nil {
+			return err
+		}
+		return ledger.Append(ctx, tx, ledger.Event{
+			Kind: capacity.SlotTaken, EffectiveAt: due, Claim: int64(h.ID), Rect: h.Rect, Currency: "usd", Actor: ledger.Buyer,
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const by = 25*time.Hour + 30*time.Minute
+	if err := age.Move(t.Context(), pool, by); err != nil {
+		t.Fatal(err)
+	}
+	for metric, want := range map[capacity.Metric]int64{capacity.ReviewImages: 1, capacity.LaunchPixels: 3_000} {
+		var used int64
+		const sql = `SELECT used FROM capacity_counters WHERE metric = $1 AND bucket = $2`
+		if err := pool.QueryRow(t.Context(), sql, metric, metric.Bucket(due.Add(-by))).Scan(&used); err != nil || used != want {
+			t.Errorf("%s: %d, %v", metric, used, err)
+		}
+	}
+	if found, err := check.Structure(t.Context(), pool); err != nil || len(found) > 0 {
+		t.Errorf("%v, %v", found, err)
 	}
 }

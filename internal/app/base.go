@@ -10,9 +10,11 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"tuval/internal/capacity"
 	"tuval/internal/config"
 	"tuval/internal/db"
 	"tuval/internal/gateway"
+	"tuval/internal/grid"
 	"tuval/internal/jobs"
 	"tuval/internal/localpg"
 	"tuval/internal/market"
@@ -120,5 +122,9 @@ func rules(c config.Config, secret []byte) market.Rules {
 			Holds: l.HoldsPerAddress, Blocks: l.BlocksPerAddress, BlockMinutes: l.BlockMinutesPerAddress,
 		},
 		MaxHeldShare: l.HeldShare, BaseURL: c.HTTP.BaseURL, Secret: secret,
+		Launch: capacity.Limits{
+			ReviewsPerHour: int64(c.Launch.ReviewsPerHour), PixelsPerDay: int64(c.Launch.PixelsPerDay),
+			CheckoutsPer15M: int64(c.Launch.CheckoutsPer15M), HeldBlocks: int64(l.HeldShare * grid.Blocks),
+		},
 	}
 }

@@ -4,6 +4,14 @@ import (
 	"time"
 
 	"tuval/internal/grid"
+	"tuval/internal/ledger"
+)
+
+// What the ledger says of orders: effective when the order is due, and of so
+// many pixels as its rect has. Neither moves blocks or money.
+const (
+	SlotTaken    ledger.Kind = "slot.taken"
+	SlotReturned ledger.Kind = "slot.returned" // neutralises a taken one with the same due time
 )
 
 // Metric names what is limited.

@@ -55,6 +55,14 @@ const base = `
 	UNION ALL SELECT 'payment.booked', now(), rental_id, id, NULL, 0, 100, 'usd', 'stripe' FROM payments WHERE state = 'paid'
 	UNION ALL SELECT 'refund.made', now(), NULL, payment_id, id, 0, -100, 'usd', 'system' FROM refunds;
 
+	UPDATE rentals SET go_live_at = date_trunc('hour', now() + interval '2 days') WHERE id = 3;
+	INSERT INTO capacity_entries (rental_id, due, blocks) SELECT id, go_live_at, 4 FROM rentals WHERE id = 3;
+	INSERT INTO ledger (kind, effective_at, claim_id, w, h, currency, actor)
+	SELECT 'slot.taken', due, 3, 2, 2, 'usd', 'buyer' FROM capacity_entries;
+	INSERT INTO capacity_counters (metric, bucket, used)
+	SELECT 'review.images', date_trunc('hour', due, 'UTC'), 1 FROM capacity_entries
+	UNION ALL SELECT 'launch.pixels', date_trunc('day', due, 'UTC'), 400 FROM capacity_entries;
+
 	INSERT INTO stripe_events (id, type, livemode, payload) VALUES ('evt_1', 'x', false, '');
 	INSERT INTO mails (fact, kind, recipient, subject, text_body, html_body) VALUES ('f', 'k', 'a@b', '', '', '');
 
@@ -106,7 +114,20 @@ func breaks() map[string][]string {
 		"no closed rental waits":      {`UPDATE creatives SET rental_id = 5 WHERE id = 2`},
 		"every rental began with":     {unguardedLedger(`UPDATE ledger SET kind = 'x' WHERE claim_id = 3 AND kind = 'hold.placed'`)},
 		"what the ledger tells of":    {`INSERT INTO ledger (kind, effective_at, claim_id, currency, actor) VALUES ('x', now(), 999, 'usd', 'x')`, `INSERT INTO ledger (kind, effective_at, payment_id, currency, actor) VALUES ('x', now(), 999, 'usd', 'x')`, `INSERT INTO ledger (kind, effective_at, refund_id, currency, actor) VALUES ('x', now(), 999, 'usd', 'x')`},
-		"the guards of the database":  {`ALTER TABLE ledger DISABLE TRIGGER ledger_is_append_only`, `DROP TRIGGER rentals_stay ON rentals`},
+		"the counters of capacity": {
+			`UPDATE capacity_counters SET used = used + 1 WHERE metric = 'review.images'`,
+			`DELETE FROM capacity_counters WHERE metric = 'launch.pixels'`, `DELETE FROM capacity_entries`,
+			`INSERT INTO capacity_counters (metric, bucket, used) VALUES ('review.images', '2000-01-01', 1)`,
+		},
+		"what is entered in capacity": {
+			`INSERT INTO capacity_entries (rental_id, due, blocks) VALUES (1, now(), 4)`, `UPDATE capacity_entries SET blocks = 5`,
+			`INSERT INTO ledger (kind, effective_at, claim_id, w, h, currency, actor) SELECT 'slot.returned', due, 3, 2, 2, 'usd', 'x' FROM capacity_entries`,
+		},
+		"a place in capacity": {`UPDATE capacity_entries SET rental_id = 5`},
+		"a go-live time to come": {
+			`UPDATE rentals SET go_live_at = go_live_at + interval '1 h' WHERE id = 3`, `UPDATE rentals SET go_live_at = now() + interval '1 s' WHERE id = 1`,
+		},
+		"the guards of the database": {`ALTER TABLE ledger DISABLE TRIGGER ledger_is_append_only`, `DROP TRIGGER rentals_stay ON rentals`},
 		"no deadline is overdue": {
 			lapsed(1, 16), `UPDATE rentals SET approve_by = now() - interval '16 min', leased_until = now() - interval '16 min' WHERE id = 3`,
 			`UPDATE rentals SET ends_at = now() - interval '16 min' WHERE id = 4`,

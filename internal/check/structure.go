@@ -1,5 +1,7 @@
 package check
 
+import "tuval/internal/capacity"
+
 // open is every claim that is not over.
 const open = `
 WITH open AS (
@@ -104,6 +106,23 @@ func structure() []invariant {
 			       AND NOT EXISTS (SELECT FROM blocked_areas a WHERE a.id = l.claim_id))
 			   OR (l.payment_id IS NOT NULL AND NOT EXISTS (SELECT FROM payments p WHERE p.id = l.payment_id))
 			   OR (l.refund_id IS NOT NULL AND NOT EXISTS (SELECT FROM refunds f WHERE f.id = l.refund_id))`},
+		{"the counters of capacity are what is entered", `
+			SELECT format('%s at %s: counted %s, entered %s', COALESCE(c.metric, s.metric), COALESCE(c.bucket, s.bucket), c.used, s.used)
+			FROM capacity_counters c FULL JOIN (` + capacity.SumSQL + `) s ON s.metric = c.metric AND s.bucket = c.bucket
+			WHERE COALESCE(c.used, 0) <> COALESCE(s.used, 0)`},
+		{"what is entered in capacity is what the ledger says", `
+			SELECT format('rental %s at %s: ledger %s, entered %s blocks', COALESCE(l.claim_id, e.rental_id), COALESCE(l.effective_at, e.due), l.sum, e.blocks)
+			FROM (SELECT claim_id, effective_at, sum(w * h * CASE kind WHEN 'slot.taken' THEN 1 ELSE -1 END) FROM ledger
+			      WHERE kind IN ('slot.taken', 'slot.returned') GROUP BY claim_id, effective_at) l
+			FULL JOIN capacity_entries e ON e.rental_id = l.claim_id AND e.due = l.effective_at
+			WHERE COALESCE(l.sum, 0) <> COALESCE(e.blocks, 0)`},
+		{"a place in capacity is given back with its rental", `
+			SELECT format('rental %s closed at %s, due at %s', r.id, r.closed_at, e.due)
+			FROM capacity_entries e JOIN rentals r ON r.id = e.rental_id WHERE e.due > r.closed_at`},
+		{"a go-live time to come has its place", `
+			SELECT format('rental %s at %s', r.id, r.go_live_at) FROM rentals r
+			WHERE r.state <> 'closed' AND r.go_live_at > now() AND NOT EXISTS (
+				SELECT FROM capacity_entries e WHERE e.rental_id = r.id AND e.due = r.go_live_at)`},
 		{"the guards of the database are on", `
 			SELECT g FROM unnest(ARRAY['blocks_are_fixed', 'claims_stay_whole', 'ledger_is_append_only', 'rentals_stay',
 				'payments_stay', 'refunds_stay', 'disputes_stay', 'creatives_stay', 'events_stay', 'blocked_stay',

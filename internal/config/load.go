@@ -117,7 +117,7 @@ func (r *reader) market() Market {
 	m.CheckoutGrace = r.duration("TUVAL_CHECKOUT_GRACE", "10m", "how much longer the blocks are kept, for late news", 1)
 	m.ApprovalWindow = r.duration("TUVAL_APPROVAL_WINDOW", "720h", "paid, but no approved picture by then: refunded", 1)
 	m.RenewalWindow = r.duration("TUVAL_RENEWAL_WINDOW", "48h", "how long only the former renter can take the blocks again", 1)
-	m.ReconcileEvery = r.duration("TUVAL_RECONCILE_EVERY", "15m", "how often everything is compared with Stripe (checked, not used in this release)", 1)
+	m.ReconcileEvery = r.duration("TUVAL_RECONCILE_EVERY", "15m", "how often everything is compared with Stripe", 1)
 	m.MatchWindow = r.duration("TUVAL_MATCH_WINDOW", "0", "how long requests for a spot are gathered and given out together; 0: not at all (checked, not used in this release)", 0)
 	return m
 }
@@ -137,8 +137,8 @@ func (r *reader) limits(maxBlocks int) Limits {
 
 func (r *reader) launch() Launch {
 	return Launch{
-		ReviewsPerHour:  r.count("TUVAL_LIMIT_REVIEWS_PER_HOUR", "60", "pictures that moderators can look at (checked, not used in this release)"),
-		PixelsPerDay:    r.count("TUVAL_LIMIT_LAUNCH_PIXELS_PER_DAY", "200000", "pixels that may go live in a day (checked, not used in this release)"),
+		ReviewsPerHour:  r.count("TUVAL_LIMIT_REVIEWS_PER_HOUR", "60", "pictures that moderators can look at; binds a go-live hour that is chosen"),
+		PixelsPerDay:    r.count("TUVAL_LIMIT_LAUNCH_PIXELS_PER_DAY", "200000", "pixels that may go live in a day (UTC); binds a go-live hour that is chosen"),
 		CheckoutsPer15M: r.count("TUVAL_LIMIT_CHECKOUTS_PER_15M", "300", "payment pages opened in 15 minutes (checked, not used in this release)"),
 	}
 }

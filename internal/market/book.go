@@ -233,6 +233,7 @@ func (m *Market) give(ctx context.Context, tx pgx.Tx, was, r rental.Rental, p pa
 		m.endDeadlines(r, c.Now, fx)
 	}
 	fx.event(e)
+	fx.bought(was, r, p, c.Now)
 	if was.State == rental.Closed {
 		e.Kind, e.Blocks = ledger.BlocksRetaken, r.Rect.Area()
 		fx.event(e)

@@ -23,6 +23,7 @@ type effects struct {
 	jobs   []jobs.Request
 	mails  []draft
 	stale  []outdated
+	places []placing
 	says   word // goes with the events that its admin makes
 }
 
@@ -104,6 +105,9 @@ func (m *Market) write(ctx context.Context, tx pgx.Tx, fx *effects) error {
 		if fresh {
 			fx.job(jobs.SendMail{Mail: id})
 		}
+	}
+	if err := m.occupy(ctx, tx, fx); err != nil {
+		return err
 	}
 	if len(fx.events) > 0 {
 		if err := ledger.Append(ctx, tx, fx.events...); err != nil {

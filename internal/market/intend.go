@@ -61,6 +61,7 @@ func (m *Market) intendTx(ctx context.Context, tx pgx.Tx, want payment.Payment) 
 	if p, err = payment.Insert(ctx, tx, want, m.rules.CheckoutTTL); err != nil {
 		return p, err
 	}
+	fx.choose(r, p, now)
 	return p, m.awaitAnswer(ctx, tx, r, p, now, fx)
 }
 

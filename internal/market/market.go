@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"tuval/internal/capacity"
 	"tuval/internal/db"
 	"tuval/internal/fault"
 	"tuval/internal/gateway"
@@ -33,6 +34,7 @@ type Rules struct {
 	Person         Limits
 	Address        Limits
 	MaxHeldShare   float64 // of the grid, unpaid, by all together
+	Launch         capacity.Limits
 	BaseURL        string
 	Secret         []byte
 }

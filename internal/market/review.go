@@ -152,6 +152,7 @@ func (m *Market) start(ctx context.Context, tx pgx.Tx, r rental.Rental, now time
 	} else {
 		fx.jobAt(from, jobs.Settle{Rental: int64(r.ID), Why: jobs.GoesLive})
 	}
+	fx.approved(r, now)
 	m.endDeadlines(r, now, fx)
 	return r, m.prolong(ctx, tx, was, r)
 }

@@ -133,6 +133,7 @@ func (m *Market) closing(ctx context.Context, tx pgx.Tx, r rental.Rental, move r
 	if err := m.closingMoney(ctx, tx, r, move.Reason, fx); err != nil {
 		return r, err
 	}
+	fx.vacate(r, move, actor)
 	e := about(r, ledger.RentalClosed, actor)
 	e.EffectiveAt, e.Blocks = move.At, -r.Rect.Area()
 	fx.event(e)
