@@ -31,7 +31,7 @@ func (m *Market) RefundNow(ctx context.Context, o RefundOrder) error {
 		if err != nil {
 			return err
 		}
-		rs, err := payment.RefundsOf(ctx, tx, p.ID)
+		rs, err := refundable(ctx, tx, p)
 		if err != nil {
 			return err
 		}
@@ -71,6 +71,25 @@ func paidOne(ps []payment.Payment, key string) (payment.Payment, error) {
 		return payment.Payment{}, fault.New(fault.NotFound, "There is no such payment.")
 	}
 	return payment.Payment{}, fault.New(fault.Conflict, "Nothing was paid for this rental: there is nothing to refund.")
+}
+
+// refundable lists the refunds of a payment that more of can be refunded:
+// what a payer's bank has taken back cannot be sent again.
+func refundable(ctx context.Context, tx pgx.Tx, p payment.Payment) ([]payment.Refund, error) {
+	ds, err := payment.DisputesOf(ctx, tx, p.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range ds {
+		if d.State != payment.DisputeWon && d.Amount.Amount > 0 {
+			words := "This payment is disputed: the payer's bank has taken the money back. Answer the dispute at Stripe; once it is won, the money can be refunded."
+			if d.State == payment.DisputeLost {
+				words = "This payment was disputed and the dispute is lost: the payer has the money already."
+			}
+			return nil, fault.New(fault.Conflict, words)
+		}
+	}
+	return payment.RefundsOf(ctx, tx, p.ID)
 }
 
 // better prefers what bought something to what went back, and then what was

@@ -520,6 +520,37 @@ func TestProcessing(t *testing.T) {
 }
 
 // The bank takes longer than a week: the lease ends, later money is late.
+// What a bank has under way cannot be called back: neither before we know nor
+// after. When it fails all the same, the blocks are free at once.
+func TestCancelWhileMoneyIsUnderWay(t *testing.T) {
+	t.Parallel()
+	for name, told := range map[string]bool{"told": true, "found out": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, options{})
+			a, b := w.buyer(), w.buyer()
+			h := a.hold(rect(1, 1, 6, 4))
+			o := a.checkout(h.Key, 2)
+			w.payHow(o, stripesim.Payment{Pending: true})
+			if told {
+				w.deliver()
+			}
+			for range 2 {
+				w.refused(w.m.Cancel(w.ctx(), a.who, h.Key), "conflict", "processed")
+			}
+			w.state(h.Key, rental.Paying)
+			_, err := b.tryHold(rect(6, 4, 3, 3))
+			w.wants(err, "taken")
+			_, err = w.sim.AsyncFail(w.ctx(), w.session(o))
+			w.must(err)
+			w.deliver()
+			w.state(h.Key, rental.Closed, rental.PaymentFailed)
+			b.hold(rect(6, 4, 3, 3))
+			w.sound()
+		})
+	}
+}
+
 func TestProcessingForMoreThanAWeek(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, options{})

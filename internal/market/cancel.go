@@ -19,7 +19,8 @@ const cancelPatience = 2 * time.Second
 
 // Cancel lets go of a hold or a checkout at once; repeating it changes
 // nothing. If Stripe says that the money is there, it is booked instead and
-// the answer is a Conflict. If Stripe does not answer, the blocks are free
+// the answer is a Conflict, as it is while a bank moves the money: it cannot be
+// called back. If Stripe does not answer, the blocks are free
 // all the same, and money that still comes is a late payment.
 func (m *Market) Cancel(ctx context.Context, who Who, key string) error {
 	r, err := m.mine(ctx, key, who.Viewer)
@@ -51,8 +52,12 @@ func (m *Market) lastLook(ctx context.Context, r rental.Rental) error {
 			return err
 		}
 		outcome, err := m.expireAtStripe(ctx, p, ident.New(), cancelPatience)
-		if outcome == Booked || outcome == Known {
+		switch outcome {
+		case Booked, Known:
 			return errPaidMeanwhile()
+		case Pending:
+			return errProcessing()
+		case Returned, Foreign, Mismatched: // nothing of it keeps the blocks
 		}
 		if err != nil {
 			m.log.InfoContext(ctx, "payment page not expired yet", "payment", p.ID, "error", err)
@@ -79,6 +84,9 @@ func (m *Market) cancel(ctx context.Context, id rental.ID) error {
 		case r.PaidAt != nil:
 			return fault.New(fault.Conflict, "This rental is paid. It cannot be cancelled like a hold.")
 		case r.Unpaid():
+			if err := m.mayReplace(ctx, tx, r); err != nil {
+				return err
+			}
 			move := rental.Move{To: rental.Closed, Reason: rental.Cancelled, At: now}
 			if r, err = m.closing(ctx, tx, r, move, ledger.Buyer, fx); err != nil {
 				return err

@@ -128,6 +128,38 @@ func TestDisputeBeforeOurRefund(t *testing.T) {
 	w.sound()
 }
 
+// What the payer's bank has taken back is not refunded as well; what it gave
+// back can be.
+func TestDisputedMoneyIsNotRefunded(t *testing.T) {
+	t.Parallel()
+	for name, won := range map[string]bool{"won": true, "lost": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, options{})
+			b := w.buyer()
+			r := b.live(rect(1, 1, 6, 4), 1)
+			id := w.dispute(w.offerOf(r.Key, 0))
+			w.deliver()
+			order := market.RefundOrder{Rental: r.Key, Reason: "Sorry", By: "admin"}
+			w.refused(w.m.RefundNow(w.ctx(), order), "conflict", "disputed")
+			w.state(r.Key, rental.Live)
+			_, err := w.sim.CloseDispute(w.ctx(), id, won)
+			w.must(err)
+			w.deliver()
+			if !won {
+				w.refused(w.m.RefundNow(w.ctx(), order), "conflict", "lost")
+				w.state(r.Key, rental.Live)
+				return
+			}
+			w.must(w.m.RefundNow(w.ctx(), order))
+			w.deliver()
+			w.state(r.Key, rental.Closed, rental.Refunded)
+			w.kept(0)
+			w.sound()
+		})
+	}
+}
+
 // An inquiry that becomes a dispute takes the money then, once; its end takes
 // nothing more.
 func TestInquiryBecomesADispute(t *testing.T) {

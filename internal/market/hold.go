@@ -247,7 +247,7 @@ func (m *Market) mayReplace(ctx context.Context, tx pgx.Tx, r rental.Rental) err
 	}
 	for _, p := range ps {
 		if p.State == payment.Processing {
-			return fault.New(fault.Conflict, "Your payment for some of these blocks is being processed.")
+			return fault.New(fault.Conflict, "Your payment for these blocks is being processed. Nothing can be changed until the bank has made it or not.")
 		}
 	}
 	return nil

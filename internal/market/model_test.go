@@ -115,6 +115,11 @@ func (m *model) cancel(r *mRental) string {
 			return "conflict"
 		}
 	}
+	for _, p := range m.of(r) {
+		if p.state == payment.Processing {
+			return "conflict"
+		}
+	}
 	r.close(rental.Cancelled)
 	m.dropOpen(r, nil)
 	return ""

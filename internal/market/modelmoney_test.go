@@ -186,7 +186,7 @@ func (m *model) refundAll(r *mRental) {
 func (m *model) refundNow(p *mPayment, amount int, fails bool) string {
 	left := p.amount() - p.gone
 	switch {
-	case p.state != payment.Paid, left <= 0:
+	case p.state != payment.Paid, left <= 0, !p.refundable():
 		return "conflict"
 	case amount > left:
 		return "invalid"
@@ -228,7 +228,7 @@ func (m *model) takeBack(p *mPayment) {
 
 // again is the button of a refund that failed.
 func (m *model) again(f *mFailed) string {
-	if f.done || f.amount > f.p.amount()-f.p.gone {
+	if f.done || f.amount > f.p.amount()-f.p.gone || !f.p.refundable() {
 		return "conflict"
 	}
 	f.done = true

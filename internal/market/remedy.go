@@ -125,7 +125,7 @@ func refundThatFailed(ctx context.Context, tx pgx.Tx, a Anomaly) (payment.Paymen
 	if err != nil {
 		return p, failed, err
 	}
-	rs, err := payment.RefundsOf(ctx, tx, p.ID)
+	rs, err := refundable(ctx, tx, p)
 	if err == nil && payment.LeftOf(p, rs) < failed.Amount.Amount {
 		err = fault.New(fault.Conflict, "The money has gone back in another way meanwhile.")
 	}

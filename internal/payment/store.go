@@ -129,9 +129,10 @@ func Fail(ctx context.Context, tx pgx.Tx, id ID) (bool, error) {
 	return changed(ctx, tx, "fail", sql, id)
 }
 
-// Process marks an open payment whose money is under way.
+// Process marks an open payment whose money is under way. That its page was
+// given up before does not matter any more.
 func Process(ctx context.Context, tx pgx.Tx, id ID, session, intent string) (bool, error) {
-	const sql = `UPDATE payments SET state = 'processing', session_id = COALESCE(session_id, NULLIF($2, '')),
+	const sql = `UPDATE payments SET state = 'processing', ended_at = NULL, session_id = COALESCE(session_id, NULLIF($2, '')),
 		payment_intent = COALESCE(payment_intent, NULLIF($3, '')) WHERE id = $1 AND state IN ('open', 'expired')`
 	return changed(ctx, tx, "process", sql, id, session, intent)
 }

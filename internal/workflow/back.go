@@ -35,6 +35,17 @@ func (d *drawing) lastHappened() string {
 	return last
 }
 
+// overtaken reports whether a refund failed because the money went back in
+// another way before.
+func (d *drawing) overtaken(r payment.Refund) bool {
+	for _, p := range d.Payments {
+		if p.ID == r.Payment {
+			return payment.LeftOf(p, d.Refunds) == 0
+		}
+	}
+	return false
+}
+
 // refunds is money on its way back, each after what it was paid for.
 func (d *drawing) refunds() {
 	for _, r := range d.Refunds {
@@ -46,6 +57,9 @@ func (d *drawing) refunds() {
 			s.State, s.At = Done, r.SettledAt
 		case payment.RefundFailed:
 			s.State, s.At = Failed, r.SettledAt
+			if d.overtaken(r) {
+				s.State = Undone
+			}
 		}
 		id := d.add(s)
 		from, drawn := d.of[r.Payment]

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -33,7 +34,11 @@ func (f *fields) number(name string, least, most int64) int64 {
 	raw := string(f.values[name])
 	n, err := strconv.ParseInt(raw, 10, 64)
 	if err != nil || n < least || n > most {
-		f.wrong(fault.Field(name, fmt.Sprintf("%s must be a whole number from %d to %d", name, least, most)))
+		limits := fmt.Sprintf("from %d to %d", least, most)
+		if most == math.MaxInt64 {
+			limits = fmt.Sprintf("of at least %d", least)
+		}
+		f.wrong(fault.Field(name, fmt.Sprintf("%s must be a whole number %s", name, limits)))
 	}
 	return n
 }

@@ -37,9 +37,13 @@ func read(w http.ResponseWriter, r *http.Request, known ...string) (*fields, err
 	if err != nil {
 		return nil, err
 	}
+	takes := "this call takes none"
+	if len(known) > 0 {
+		takes = "known are: " + strings.Join(known, ", ")
+	}
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return nil, fault.Field(short(name), fmt.Sprintf("There is no field %q here; known are: %s.", short(name), strings.Join(known, ", ")))
+			return nil, fault.Field(short(name), fmt.Sprintf("There is no field %q here; %s.", short(name), takes))
 		}
 	}
 	return &fields{values: values}, nil

@@ -42,9 +42,22 @@ func refundView(r payment.Refund) views.RefundView {
 func refunds(d market.Detail) []views.RefundView {
 	var all []views.RefundView
 	for _, r := range slices.Backward(d.Refunds) {
-		all = append(all, refundView(r))
+		if !overtaken(d, r) {
+			all = append(all, refundView(r))
+		}
 	}
 	return all
+}
+
+// overtaken reports whether a refund failed because the money went back in
+// another way before: nothing is outstanding of it.
+func overtaken(d market.Detail, r payment.Refund) bool {
+	for _, p := range d.Payments {
+		if p.ID == r.Payment {
+			return r.State == payment.RefundFailed && payment.LeftOf(p, d.Refunds) == 0
+		}
+	}
+	return false
 }
 
 // receipt lists the money that arrived, nil if none did.
