@@ -123,7 +123,7 @@ func breaks() map[string][]string {
 			`INSERT INTO capacity_entries (rental_id, due, blocks) VALUES (1, now(), 4)`, `UPDATE capacity_entries SET blocks = 5`,
 			`INSERT INTO ledger (kind, effective_at, claim_id, w, h, currency, actor) SELECT 'slot.returned', due, 3, 2, 2, 'usd', 'x' FROM capacity_entries`,
 		},
-		"a place in capacity": {`UPDATE capacity_entries SET rental_id = 5`},
+		"a place in capacity": {`UPDATE rentals SET state = 'closed', closed_reason = 'cancelled', closed_at = now(), leased_until = NULL WHERE id = 3`},
 		"a go-live time to come": {
 			`UPDATE rentals SET go_live_at = go_live_at + interval '1 h' WHERE id = 3`, `UPDATE rentals SET go_live_at = now() + interval '1 s' WHERE id = 1`,
 		},

@@ -118,7 +118,7 @@ func structure() []invariant {
 			WHERE COALESCE(l.sum, 0) <> COALESCE(e.blocks, 0)`},
 		{"a place in capacity is given back with its rental", `
 			SELECT format('rental %s closed at %s, due at %s', r.id, r.closed_at, e.due)
-			FROM capacity_entries e JOIN rentals r ON r.id = e.rental_id WHERE e.due > r.closed_at`},
+			FROM capacity_entries e JOIN rentals r ON r.id = e.rental_id WHERE e.due = r.go_live_at AND e.due > r.closed_at`},
 		{"a go-live time to come has its place", `
 			SELECT format('rental %s at %s', r.id, r.go_live_at) FROM rentals r
 			WHERE r.state <> 'closed' AND r.go_live_at > now() AND NOT EXISTS (
