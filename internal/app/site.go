@@ -41,6 +41,7 @@ func (s *server) site(ctx context.Context, admins *account.Admins, pay payments)
 	}
 	deps.API = api.New(api.Deps{
 		Pool: s.Pool, Market: m, Board: deps.Board, Admins: admins, Limits: deps.Limits, Studio: deps.Studio, Log: s.Log,
+		Capacity: s.capacity(m),
 	})
 	return web.New(deps)
 }

@@ -139,6 +139,6 @@ func (r *reader) launch() Launch {
 	return Launch{
 		ReviewsPerHour:  r.count("TUVAL_LIMIT_REVIEWS_PER_HOUR", "60", "pictures that moderators can look at; binds a go-live hour that is chosen"),
 		PixelsPerDay:    r.count("TUVAL_LIMIT_LAUNCH_PIXELS_PER_DAY", "200000", "pixels that may go live in a day (UTC); binds a go-live hour that is chosen"),
-		CheckoutsPer15M: r.count("TUVAL_LIMIT_CHECKOUTS_PER_15M", "300", "payment pages opened in 15 minutes (checked, not used in this release)"),
+		CheckoutsPer15M: r.count("TUVAL_LIMIT_CHECKOUTS_PER_15M", "300", "payments begun in 15 minutes, by everybody"),
 	}
 }

@@ -97,3 +97,26 @@ func (m *Market) mayChoose(ctx context.Context, r rental.Rental, want payment.Pa
 		Rental: int64(r.ID), Blocks: r.Rect.Area(), Due: want.GoLiveAt, At: now, Limited: true,
 	})
 }
+
+// Measure makes new payment pages be counted by a memory of capacity, which
+// refuses them with the code "limit" when there are very many. It is set before
+// the first checkout.
+func (m *Market) Measure(pages *capacity.Memory) { m.pages = pages }
+
+// mayStartOne judges whether one more payment may be begun by anybody. Going on
+// with one that was begun is no beginning.
+func (m *Market) mayStartOne(ctx context.Context, r rental.Rental, want payment.Payment, now time.Time) error {
+	if m.pages == nil || r.State == rental.Paying {
+		return nil
+	}
+	ps, err := payment.OfRental(ctx, m.pool, r.ID)
+	if err != nil {
+		return err
+	}
+	for _, p := range ps {
+		if p.State == payment.Open && p.SamePurchase(want) && now.Before(p.ExpiresAt) {
+			return nil
+		}
+	}
+	return m.pages.Start(ctx)
+}

@@ -298,3 +298,35 @@ func TestChoicesCrossWithoutDeadlock(t *testing.T) {
 	w.intact()
 	w.noDeadlocks()
 }
+
+// Very many payments at once: a soft limit, which whoever has begun does not
+// meet again.
+func TestVeryManyPaymentsAreBegunLater(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, options{})
+	w.m.Measure(capacity.NewMemory(w.pool, capacity.Limits{CheckoutsPer15M: 2}, capacity.Options{Clock: time.Now, Idle: time.Hour}))
+	bs := w.buyers(3)
+	var held []market.Held
+	for i, b := range bs {
+		held = append(held, b.hold(rect(5*i, 0, 2, 2)))
+	}
+	first := bs[0].checkout(held[0].Key, 1)
+	bs[1].checkout(held[1].Key, 1)
+	// As many in the next quarter of an hour: which of the two it is does not matter.
+	w.exec(`INSERT INTO ledger (kind, effective_at, recorded_at, currency, actor)
+		SELECT 'checkout.begun', now(), now() + interval '15 min', 'usd', 'buyer' FROM generate_series(1, 2)`)
+	_, err := bs[2].tryCheckout(held[2].Key, weeks(1))
+	if f := w.wants(err, "limit"); f.RetryAfter <= 0 || f.Details["metric"] != capacity.CheckoutStarts {
+		t.Errorf("%+v", f)
+	}
+	w.state(held[2].Key, rental.Held)
+	if again := bs[0].checkout(held[0].Key, 1); again != first {
+		t.Errorf("another page: %+v", again)
+	}
+	bs[0].checkout(held[0].Key, 2)
+	w.age(15 * time.Minute) // a quarter later, whatever it is; but their holds are over
+	if _, err := bs[2].tryCheckout(bs[2].hold(rect(5, 50, 2, 2)).Key, weeks(1)); err != nil {
+		t.Error(err)
+	}
+	w.intact()
+}

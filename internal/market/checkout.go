@@ -42,8 +42,9 @@ const stripeMinimum = 31 * time.Minute
 //
 // It refuses with Invalid (weeks, email, go_live_at), Gone when the hold is
 // over, Conflict when it is past paying, the amount differs (details.amount) or
-// the chosen go-live time is full (code full),
-// and Unavailable when Stripe does not answer; nothing is lost then.
+// the chosen go-live time is full (code full), Limited when very many pages are
+// being opened, and Unavailable when Stripe does not answer; nothing is lost
+// then.
 func (m *Market) Checkout(ctx context.Context, who Who, key string, want Purchase) (Offer, error) {
 	r, err := m.mine(ctx, key, who.Viewer)
 	if err != nil {
@@ -68,6 +69,9 @@ func (m *Market) Checkout(ctx context.Context, who Who, key string, want Purchas
 // sell offers a page at which what is wanted can be paid.
 func (m *Market) sell(ctx context.Context, r rental.Rental, want payment.Payment, now time.Time) (Offer, error) {
 	if err := m.mayChoose(ctx, r, want, now); err != nil {
+		return Offer{}, err
+	}
+	if err := m.mayStartOne(ctx, r, want, now); err != nil {
 		return Offer{}, err
 	}
 	if err := m.makeRoom(ctx, r, want, now); err != nil {

@@ -67,6 +67,7 @@ type Market struct {
 	log    *slog.Logger
 	turns  turns
 	watch  func() func(outcome string) // nil: nobody watches
+	pages  *capacity.Memory            // nil: payment pages are not counted
 }
 
 // New makes a market over the pool's database.

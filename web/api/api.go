@@ -11,6 +11,7 @@ import (
 
 	"tuval/internal/account"
 	"tuval/internal/board"
+	"tuval/internal/capacity"
 	"tuval/internal/fault"
 	"tuval/internal/limits"
 	"tuval/internal/market"
@@ -26,8 +27,10 @@ type Deps struct {
 	Board  Board
 	Admins *account.Admins
 	Limits *limits.Set
-	Studio *picture.Studio
-	Log    *slog.Logger
+	// Capacity is what the operator can serve, kept in memory.
+	Capacity *capacity.Memory
+	Studio   *picture.Studio
+	Log      *slog.Logger
 }
 
 // Board is the canvas as everybody sees it, kept in memory.

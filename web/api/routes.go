@@ -12,6 +12,7 @@ import (
 func (a *api) routes() {
 	a.on("GET /api/openapi.yaml", nil, a.document)
 	a.on("GET /api/v1/board", nil, a.board)
+	a.on("GET /api/v1/slots", nil, a.slots)
 
 	usual := a.per(a.Limits.API)
 	a.on("POST /api/v1/holds", usual, a.hold)
@@ -39,6 +40,7 @@ func (a *api) routes() {
 	a.on("POST /api/v1/admin/rentals/{id}/unhide", usual, a.unhide)
 	a.on("POST /api/v1/admin/rentals/{id}/close", usual, a.remove)
 	a.on("GET /api/v1/admin/ledger", usual, a.ledger)
+	a.on("GET /api/v1/admin/capacity", usual, a.capacity)
 }
 
 // per counts a call for the network it comes from.

@@ -17,6 +17,7 @@ import (
 	"tuval/internal/account"
 	"tuval/internal/age"
 	"tuval/internal/board"
+	"tuval/internal/capacity"
 	"tuval/internal/db"
 	"tuval/internal/gateway"
 	"tuval/internal/jobs"
@@ -87,6 +88,8 @@ func newStack(t *testing.T, change ...func(*setup)) *stack {
 	s.market = market.New(s.pool, queue, stripe, u.rules, logger())
 	s.admins = account.NewAdmins(s.pool, account.Cost{MemoryKiB: 8, Passes: 1, Lanes: 1}, false)
 	studio := picture.NewStudio(picture.DefaultLimits())
+	pages := capacity.NewMemory(s.pool, u.rules.Launch, capacity.Options{Clock: time.Now, Idle: time.Hour}) // looks at every question
+	s.market.Measure(pages)
 	canvas := board.New(s.pool, rental.Terms{RenewalWindow: u.rules.RenewalWindow})
 	s.server.Config.Handler = must(web.New(web.Deps{
 		Pool: s.pool, Market: s.market, Board: canvas, Queue: queue, Admins: s.admins, Limits: u.limits, Studio: studio,
@@ -94,6 +97,7 @@ func newStack(t *testing.T, change ...func(*setup)) *stack {
 		Ready: func(context.Context) error { return nil },
 		API: api.New(api.Deps{
 			Pool: s.pool, Market: s.market, Board: canvas, Admins: s.admins, Limits: u.limits, Studio: studio, Log: logger(),
+			Capacity: pages,
 		}),
 		Settings: web.Settings{
 			BaseURL: base, Development: true, Secret: []byte("secret"), WebhookSecrets: []string{webhookSecret}, CheckoutOrigins: []string{s.simURL},
