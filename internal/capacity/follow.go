@@ -2,6 +2,7 @@ package capacity
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -47,19 +48,33 @@ func NewMemory(q db.Querier, limits Limits, o Options) *Memory {
 	return &Memory{db: q, limits: limits, options: o}
 }
 
-// Slots answers for a cart of so many blocks at which hours from one instant to
-// another it could go live. Only hours that can be chosen now are told: none
-// that has begun, none later than ahead from now.
+// Slots answers for a cart of so many blocks at which hours, from one instant
+// to another, it could go live. Zero instants mean as far as can be chosen: no
+// hour that has begun, none later than ahead from now. It refuses spans in
+// which nothing can be chosen ever (Invalid, fields from and to).
 func (m *Memory) Slots(ctx context.Context, blocks int, from, to time.Time, ahead time.Duration) (slots []Slot, err error) {
+	var refused error
 	err = m.View(ctx, func(model *Model, now time.Time) {
-		if first := now.Add(time.Microsecond); from.Before(first) {
-			from = first
+		first, last := now.Add(time.Microsecond), now.Add(ahead)
+		switch {
+		case !to.IsZero() && to.Before(from):
+			refused = fault.Field("to", "to must not be before from")
+		case !to.IsZero() && to.Before(now):
+			refused = fault.Field("to", "to lies in the past; only hours to come can be chosen")
+		case from.After(last):
+			refused = fault.Field("from", fmt.Sprintf("from is too far ahead; an hour can be chosen at most %d days ahead", int(ahead.Hours()/24)))
 		}
-		if last := now.Add(ahead); to.After(last) {
-			to = last
+		if from.After(first) {
+			first = from
 		}
-		slots = model.Slots(m.limits, blocks, from, to)
+		if !to.IsZero() && to.Before(last) {
+			last = to
+		}
+		slots = model.Slots(m.limits, blocks, first, last)
 	})
+	if err == nil {
+		err = refused
+	}
 	return slots, err
 }
 

@@ -193,7 +193,7 @@ func TestSlotsThatCanBeChosen(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, usual)
 	long := 14 * 24 * time.Hour
-	slots, err := b.m.Slots(t.Context(), 24, time.Unix(0, 0), time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), long)
+	slots, err := b.m.Slots(t.Context(), 24, time.Time{}, time.Time{}, long)
 	if err != nil || len(slots) < 335 || len(slots) > 336 {
 		t.Fatalf("%d slots, %v", len(slots), err)
 	}
@@ -203,6 +203,18 @@ func TestSlotsThatCanBeChosen(t *testing.T) {
 	}
 	if first, last := slots[0].At, slots[len(slots)-1].At; !first.After(now) || first.Sub(now) > time.Hour || last.After(now.Add(long)) {
 		t.Errorf("%v to %v at %v", first, last, now)
+	}
+	for field, c := range map[string][2]time.Duration{"to": {2 * time.Hour, time.Hour}, "from": {long + time.Minute, long + time.Hour}} {
+		if f := fault.As(second(b.m.Slots(t.Context(), 1, now.Add(c[0]), now.Add(c[1]), long))); f.Field != field || f.Kind != fault.Invalid {
+			t.Errorf("%s: %+v", field, f)
+		}
+	}
+	if f := fault.As(second(b.m.Slots(t.Context(), 1, now.Add(-2*time.Hour), now.Add(-time.Hour), long))); f.Field != "to" {
+		t.Errorf("the past: %+v", f)
+	}
+	some, err := b.m.Slots(t.Context(), 1, now.Add(-time.Hour), now.Add(3*time.Hour), long)
+	if err != nil || len(some) != 3 {
+		t.Errorf("three hours: %v, %v", some, err)
 	}
 }
 
@@ -237,3 +249,5 @@ func TestLoadingAMillionEventsSoak(t *testing.T) {
 		t.Errorf("loading took %s", took)
 	}
 }
+
+func second[T any](_ T, err error) error { return err }

@@ -2,6 +2,7 @@ package capacity
 
 import (
 	"math"
+	"slices"
 	"time"
 )
 
@@ -137,4 +138,36 @@ func (w *window) at(second int64) (Use, bool) {
 		w.last, w.use.Used = bucket, w.sums[bucket]
 	}
 	return w.use, w.use.Fits(w.more)
+}
+
+// Usage is how a metric stands: the window that runs, and those to come that
+// have something in them.
+type Usage struct {
+	Metric  Metric
+	Limit   int64 // 0: none
+	Used    int64 // now
+	Windows []Window
+}
+
+// Window is one window of a metric.
+type Window struct {
+	At   time.Time // when it begins
+	Used int64
+}
+
+// Usage tells how the metrics with windows stand, the earliest window first.
+func (m *Model) Usage(limits Limits, now time.Time) []Usage {
+	var all []Usage
+	for _, metric := range [...]Metric{ReviewImages, LaunchPixels, CheckoutStarts} {
+		running := metric.Bucket(now)
+		u := Usage{Metric: metric, Limit: limits.Of(metric), Used: m.Used(metric, now), Windows: []Window{{running, m.Used(metric, now)}}}
+		for at, used := range m.sums[metric] {
+			if begins := time.Unix(at, 0).UTC(); begins.After(running) {
+				u.Windows = append(u.Windows, Window{begins, used})
+			}
+		}
+		slices.SortFunc(u.Windows, func(a, b Window) int { return a.At.Compare(b.At) })
+		all = append(all, u)
+	}
+	return all
 }

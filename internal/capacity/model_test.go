@@ -93,6 +93,31 @@ func TestForgetKeepsTheWindowsThatRun(t *testing.T) {
 	}
 }
 
+func TestUsage(t *testing.T) {
+	t.Parallel()
+	m := capacity.NewModel()
+	m.Order(at(7, 12, 0), 1, 3)
+	m.Order(at(7, 11, 0), 2, 3)
+	m.Order(at(7, 8, 0), 1, 1) // over
+	m.Feed(capacity.Event{Metric: capacity.CheckoutStarts, Due: at(7, 10, 31), N: 5})
+	all := m.Usage(usual, at(7, 10, 44))
+	for i, want := range []struct {
+		metric      capacity.Metric
+		used, limit int64
+		windows     int
+		last        time.Time
+	}{
+		{capacity.ReviewImages, 0, 60, 3, at(7, 12, 0)},
+		{capacity.LaunchPixels, 1_000, 200_000, 1, at(7, 0, 0)},
+		{capacity.CheckoutStarts, 5, 300, 1, at(7, 10, 30)},
+	} {
+		u := all[i]
+		if u.Metric != want.metric || u.Used != want.used || u.Limit != want.limit || len(u.Windows) != want.windows || !u.Windows[len(u.Windows)-1].At.Equal(want.last) {
+			t.Errorf("%+v, want %+v", u, want)
+		}
+	}
+}
+
 // Whatever comes in whatever order: each window is the plain sum of its
 // events, and what is given back leaves nothing behind.
 func TestSumsAreTheEvents(t *testing.T) {
