@@ -87,7 +87,7 @@ func markCheckout(p *views.RentalPage, f form.Form, problems []*fault.Error) {
 		p.Checkout.Weeks = weeks
 	}
 	for _, problem := range problems {
-		if problem.Kind == fault.Invalid {
+		if problem.Kind == fault.Invalid || problem.Code == "full" { // another hour may do
 			p.Checkout.Problems = append(p.Checkout.Problems, problemsOf([]*fault.Error{problem}, map[string]string{"expected_amount": "", "request_id": ""})...)
 		}
 	}
