@@ -108,6 +108,7 @@ func steps() []step {
 		{"refunds", []string{findRefundWaits, findRefundFailed}, (*pass).refunds},
 		{"jobs", []string{findJob, findUnapplied}, (*pass).missingJobs},
 		{"blocks and ledger", []string{findBlocks, findLedgerBlocks, findLedgerMoney}, (*pass).sums},
+		{"counters of capacity", []string{findCounter}, (*pass).counters},
 	}
 }
 

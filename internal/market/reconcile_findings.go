@@ -31,6 +31,7 @@ const (
 	findBlocks       = "blocks differ"           // from the rental's state
 	findLedgerBlocks = "ledger's blocks differ"  // from the blocks taken
 	findLedgerMoney  = "ledger's money differs"  // from payments and refunds
+	findCounter      = "capacity counter differs"
 )
 
 // Finding is a fact that reconciliation found. It is over when a later pass
