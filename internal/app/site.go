@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"time"
 
@@ -58,7 +59,7 @@ func (s *server) settings(pay payments) web.Settings {
 // queuePages shows the queue of jobs to admins.
 func (s *server) queuePages(ctx context.Context) (http.Handler, error) {
 	h, err := riverui.NewHandler(&riverui.HandlerOpts{
-		Endpoints: riverui.NewEndpoints(s.client, nil), Prefix: "/admin/jobs", Logger: s.Log,
+		Endpoints: riverui.NewEndpoints(s.client, nil), Prefix: "/admin/jobs", Logger: slog.New(backstage{s.Log.Handler()}),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("make the pages of the queue: %w", err)
