@@ -10,7 +10,7 @@ import (
 	"tuval/internal/ledger"
 )
 
-// news are events of the ledger, summed as finely as the shortest window needs.
+// news are events of the ledger, summed by what is due at one instant.
 type news struct {
 	seen
 	sums []sum
@@ -23,8 +23,8 @@ type sum struct {
 	Blocks int64
 }
 
-// The database sums in steps of a quarter of an hour, of which every window is
-// a multiple. What is due before today, and what was begun before the last
+// The database sums what is due at the same instant, which is most: hours are
+// chosen whole. What is due before today, and what was begun before the last
 // hour, is in no window that anybody asks for. A moved clock leaves the ledger
 // alone: of what is due, new events tell; what was begun is corrected here.
 const (
@@ -33,23 +33,25 @@ const (
 		       COALESCE(e.kind, ''), COALESCE(e.due, now()), COALESCE(e.orders, 0), COALESCE(e.blocks, 0)
 		FROM (VALUES (1)) AS once LEFT JOIN (`
 
-	sqlSum = `
-		SELECT kind, date_bin('15 min', due, 'epoch') AS due, count(*) AS orders, sum(blocks)::bigint AS blocks
-		FROM (`
+	sqlDue = `
+		SELECT kind, effective_at AS due, count(*) AS orders, sum(w * h)::bigint AS blocks
+		FROM ledger WHERE kind IN ('slot.taken', 'slot.returned')`
 
-	sqlDue    = `SELECT kind, effective_at AS due, w * h AS blocks FROM ledger WHERE kind IN ('slot.taken', 'slot.returned')`
 	sqlStarts = `
-		SELECT kind, recorded_at - COALESCE((SELECT sum(by) FROM clock_shifts s WHERE s.at >= l.recorded_at), '0') AS due, 0 AS blocks
+		SELECT kind, recorded_at - COALESCE((SELECT sum(by) FROM clock_shifts s WHERE s.at >= l.recorded_at), '0') AS due, count(*), 0
 		FROM ledger l WHERE kind = 'checkout.begun'`
 
 	sqlSince = ` AND xid >= pg_snapshot_xmin($1::text::pg_snapshot) AND NOT pg_visible_in_snapshot(xid, $1::text::pg_snapshot)`
 
-	sqlLoad = sqlMoment + sqlSum +
-		sqlDue + ` AND effective_at >= date_trunc('day', now(), 'UTC') UNION ALL ` +
-		sqlStarts + ` AND recorded_at >= now() - interval '1 hour'` +
-		`) AS all_of_it GROUP BY 1, 2) AS e ON true`
+	sqlGroup = ` GROUP BY 1, 2`
+	sqlEnd   = `) AS e ON true`
 
-	sqlTail = sqlMoment + sqlSum + sqlDue + sqlSince + ` UNION ALL ` + sqlStarts + sqlSince + `) AS new GROUP BY 1, 2) AS e ON true`
+	// Each is summed by itself, so that the database can share the work of a
+	// long history.
+	sqlLoad = sqlMoment + sqlDue + ` AND effective_at >= date_trunc('day', now(), 'UTC')` + sqlGroup + ` UNION ALL ` +
+		sqlStarts + ` AND recorded_at >= now() - interval '1 hour'` + sqlGroup + sqlEnd
+
+	sqlTail = sqlMoment + sqlDue + sqlSince + sqlGroup + ` UNION ALL ` + sqlStarts + sqlSince + sqlGroup + sqlEnd
 )
 
 // load reads all that counts.
