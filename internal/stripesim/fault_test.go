@@ -122,7 +122,7 @@ func TestActThenAnswer500(t *testing.T) {
 func TestSlow(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	s.fault(stripesim.Fault{Kind: stripesim.FaultSlow, Endpoint: createEndpoint, Count: 1, Delay: stripesim.Delay(700 * time.Millisecond)})
+	s.fault(stripesim.Fault{Kind: stripesim.FaultSlow, Endpoint: createEndpoint, Count: 1, Delay: stripesim.Delay(2 * time.Second)})
 	p := keyed("k1")
 	ctx, stop := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer stop()
@@ -130,11 +130,16 @@ func TestSlow(t *testing.T) {
 	if _, err := s.api.CheckoutSessions.New(p); err == nil {
 		t.Fatal("it was not slow")
 	}
-	_, err := s.api.CheckoutSessions.New(keyed("k1"))
+	again := func() *stripe.CheckoutSessionParams { // the very same, also in the next second
+		q := keyed("k1")
+		q.ExpiresAt = p.ExpiresAt
+		return q
+	}
+	_, err := s.api.CheckoutSessions.New(again())
 	refusal(t, err, http.StatusConflict, "idempotency_key_in_use", "")
 	deadline := time.Now().Add(10 * time.Second)
 	for {
-		made, err := s.api.CheckoutSessions.New(keyed("k1"))
+		made, err := s.api.CheckoutSessions.New(again())
 		if err == nil {
 			if made.LastResponse.Header.Get("Idempotent-Replayed") != "true" {
 				t.Error("the slow call did not act")
