@@ -97,8 +97,8 @@ func (m *Model) Slots(limits Limits, blocks int, from, to time.Time) []Slot {
 		return nil
 	}
 	n := int(to.Sub(first)/time.Hour) + 1
-	slots, uses := make([]Slot, n), make([]Use, 0, n*len(hard()))
 	windows := m.windows(limits, blocks)
+	slots, uses := make([]Slot, n), make([]Use, 0, n*len(windows))
 	for i := range slots {
 		at := first.Add(time.Duration(i) * time.Hour)
 		ok, begun := true, len(uses)
